@@ -27,11 +27,13 @@ struct QueryReader<Item: StorableItem>: Sendable {
     /// The maximum number of changed items that are read one by one instead of all rows.
     private var maximumChanges: Int { 10_000 }
 
-    /// Reads the first rows after a place.
-    func rows(limit: Int, after place: QueryPlace?) async throws -> Part {
+    /// Reads the first rows after another one.
+    func rows(limit: Int, after row: QueryRow<Item>?) async throws -> Part {
         storage.prepareIndexes()
+        let hasStablePositions = engine.queryable.hasStablePositions
         return try await read { query, engine in
-            let page = try await query.page(from: engine, limit: limit, after: place)
+            let page = try await query.page(
+                from: engine, limit: limit, after: row?.place, item: row.flatMap { hasStablePositions ? $0.key : nil })
             return Part(
                 rows: zip(page.matches, page.places).map(QueryRow.init), hasMore: page.hasMore, index: page.plan.index)
         }

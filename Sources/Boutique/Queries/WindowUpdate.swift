@@ -74,7 +74,7 @@ extension QueryReader {
     /// Reads the rows behind the last one, if the window lacks some.
     private func fill(_ contents: inout WindowContents<Item>) async throws {
         if contents.window.missing == 0 { return }
-        let part = try await rows(limit: contents.window.missing, after: contents.window.rows.last?.place)
+        let part = try await rows(limit: contents.window.missing, after: contents.window.rows.last)
         contents.window.append(part.rows, hasMore: part.hasMore)
         contents.add(part.undecodable)
     }

@@ -61,6 +61,35 @@ struct QueryCursorTests {
         }
     }
 
+    /// The numbers of the items that a page shows after the last ones were removed and others were added.
+    private func numbers(
+        after count: Int, removing: ClosedRange<Int>, adding: ClosedRange<Int>, _ query: Query<Item>,
+        in storage: ObjectStorage<Item>
+    ) async throws -> [Int] {
+        let page = try await storage.fetch(query, limit: count)
+        for number in removing { try await storage.removeObject(forKey: CacheKey("\(number)")) }
+        for number in adding { try await storage.store(Item(number: number), forKey: CacheKey("\(number)")) }
+        return try await storage.fetch(query, after: page.next).objects.map(\.number)
+    }
+
+    @Test("whose item was removed finds the items that were added since, although they have its row number")
+    func reusedRows() async throws {
+        let folder = TemporaryFolder()
+        for (number, query) in [Query<Item>(), Query<Item>(sortedBy: SortDescriptor(\.number.zero))].enumerated() {
+            for engine in [
+                MemoryStorageEngine(), try SQLiteStorageEngine(openingFile: folder.file("\(number)")),
+            ] as [any StorageEngine] {
+                let storage = ObjectStorage<Item>(storage: engine)
+                for number in 1...6 { try await storage.store(Item(number: number), forKey: CacheKey("\(number)")) }
+                let some = try await numbers(after: 5, removing: 5...6, adding: 7...9, query, in: storage)
+                #expect(some == [7, 8, 9], "\(engine)")
+                // The item at the cursor has its own row number again.
+                let same = try await numbers(after: 6, removing: 9...9, adding: 10...10, query, in: storage)
+                #expect(same == [10], "\(engine)")
+            }
+        }
+    }
+
     @Test("of another query, or an invalid one, is an error with a code", arguments: ["", "x", "e30=", "bm90aGluZw=="])
     func invalid(_ text: String) async throws {
         let storage = ObjectStorage<Item>(storage: MemoryStorageEngine())
@@ -88,4 +117,9 @@ struct QueryCursorTests {
         let all = try await storage.fetch(Query(), limit: -1)
         #expect(all.objects.isEmpty)
     }
+}
+
+extension Int {
+    /// A property with which all items are equal.
+    fileprivate var zero: Int { 0 }
 }

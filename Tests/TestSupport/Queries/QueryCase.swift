@@ -8,17 +8,21 @@ struct QueryCase: CustomStringConvertible {
     let order: [ModelSamples.Term]
     let fewCandidates: Int
     let pageSize: Int
+    /// Whether the query knows matches without examining them: for sure, or only that they may match.
+    let glance: Bool?
 
     init(_ samples: inout ModelSamples) {
         filter = samples.chance(85) ? samples.filter() : nil
         order = samples.order()
         fewCandidates = samples.pick([10_000, 10_000, 4, 0])
         pageSize = samples.pick([1, 2, 3, 5, 10, .max])
+        glance = samples.pick([nil, true, false])
     }
 
     var description: String {
         let terms = order.map { "\(ModelFilter.text(of: $0.path)) \($0.isDescending ? "descending" : "ascending")" }
-        return "\(filter?.text ?? "all") by \(terms), pages of \(pageSize), few are \(fewCandidates)"
+        return
+            "\(filter?.text ?? "all") by \(terms), pages of \(pageSize), few are \(fewCandidates), \(glance.map { "glances \($0)" } ?? "examines")"
     }
 
     /// The keys of the matches.
@@ -56,6 +60,15 @@ struct QueryCase: CustomStringConvertible {
                 }
             })
         query.fewCandidates = fewCandidates
+        if let glance {
+            query.glance = { [examine = query.examine] entry in
+                var isMatch = false
+                let keys = try examine(entry) { _ in isMatch = true }
+                // One that only may match can be excluded later.
+                if let keys { return .keys(keys, isMatch: isMatch && glance) }
+                return entry.data.count % 2 == 0 ? .excluded : .nothing
+            }
+        }
         return query
     }
 

@@ -71,15 +71,17 @@ private struct MatchStream {
     private mutating func collect() async throws {
         let scans = Array(plan.scans[..<plan.firstInOrder])
         if scans.isEmpty { return }
-        let query = query.map { entry, _ in (key: entry.key, size: entry.data.count) }
-        let (plan, limit) = (plan, rest)
+        var keys = query.map { entry, _ in (key: entry.key, size: entry.data.count) }
+        // Candidates would keep the items.
+        keys.glance = nil
+        let (query, plan, limit) = (keys, plan, rest)
         let collector = Locked(MatchCollector(query, plan, limit: limit, after: nil))
         try await engine.scan(scans) {
             let new = MatchCollector(query, plan, limit: limit, after: nil)
             collector.withLock { $0 = new }
             return new.receive
         }
-        let found = collector.withLock { $0 }.first(limit)
+        guard let found = try await collector.withLock({ $0 }).first(limit) else { return }
         waiting = zip(found.matches, found.places).map { Element(key: $0.key, place: $1, size: $0.size) }[...]
     }
 

@@ -34,7 +34,7 @@ package struct QueryPlan: Sendable {
 
 extension StorageQuery {
 
-    /// Chooses how to read.
+    /// Chooses how to read all matches, or the first ones if no more than those are to be read.
     ///
     /// - Parameters:
     ///   - engine: The engine.
@@ -43,19 +43,19 @@ extension StorageQuery {
     package func plan(on engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?) async throws
         -> QueryPlan
     {
-        let indexes = try await engine.fetchIndexes().sorted {
-            ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0)
-        }
-        let sorting = order.first?.path.flatMap { path in indexes.last { $0.isOver(path) } }
-        var best: (index: StorageIndex, narrowing: QueryCondition.Narrowing, count: Int)?
+        try await plan(on: engine, with: indexes(of: engine), limit: limit, after: place)
+    }
+
+    /// Chooses how to read.
+    ///
+    /// - Parameter indexes: The indexes of the engine.
+    func plan(
+        on engine: any QueryableStorageEngine, with indexes: [StorageIndex], limit: Int, after place: QueryPlace?
+    ) async throws -> QueryPlan {
+        let sorting = sortingIndex(among: indexes)
         // The order of an index that narrows needs no estimate.
-        for index in indexes where index != sorting || order.count > 1 {
-            let narrowing = condition.narrowing(by: index)
-            if narrowing.possible == .all { continue }
-            let count = try await engine.count(
-                narrowing.possible.approximated, of: index, upTo: min(fewCandidates, best?.count ?? .max) + 1)
-            if count < best?.count ?? .max { best = (index, narrowing, count) }
-        }
+        let best = try await smallest(
+            of: indexes.filter { $0 != sorting || order.count > 1 }, in: engine, upTo: fewCandidates)
         if let best, best.count <= fewCandidates {
             return narrowed(by: best.index, to: best.narrowing, after: place)
         }
@@ -66,23 +66,65 @@ extension StorageQuery {
             if !isUsed, limit == .max {
                 // Reading many items by an index takes longer than reading all.
                 let few = try await engine.fetchCount() / 4
-                isUsed = try await engine.count(possible.approximated, of: best.index, upTo: few + 1) <= few
+                isUsed = try await engine.count(possible.candidates, of: best.index, upTo: few + 1) <= few
             }
             if isUsed { return narrowed(by: best.index, to: best.narrowing, after: place) }
         }
-        return QueryPlan(
+        return reading(after: place)
+    }
+
+    /// Reads all items, or those after a place in insertion order.
+    func reading(after place: QueryPlace?) -> QueryPlan {
+        QueryPlan(
             scans: [.all(after: order.isEmpty ? place?.position : nil)], firstInOrder: order.isEmpty ? 0 : 1,
             explanation: order.isEmpty ? "reads items in insertion order" : "reads all items and sorts the matches"
         )
     }
 
+    /// The indexes of an engine, in a certain order.
+    func indexes(of engine: any QueryableStorageEngine) async throws -> [StorageIndex] {
+        try await engine.fetchIndexes().sorted {
+            ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0)
+        }
+    }
+
+    /// The index whose order is that of the first term.
+    func sortingIndex(among indexes: [StorageIndex]) -> StorageIndex? {
+        order.first?.path.flatMap { path in indexes.last { $0.isOver(path) } }
+    }
+
+    /// An index that narrows, with the number of items that it finds.
+    struct Narrowed {
+        var index: StorageIndex
+        var narrowing: QueryCondition.Narrowing
+        var count: Int
+    }
+
+    /// Of several indexes, the one that finds the fewest items.
+    ///
+    /// - Parameter limit: The number up to which items are counted. A larger count is only known to be larger.
+    /// - Returns: `nil` if none narrows.
+    func smallest(
+        of indexes: [StorageIndex], in engine: any QueryableStorageEngine, upTo limit: Int
+    ) async throws -> Narrowed? {
+        var best: Narrowed?
+        for index in indexes {
+            let narrowing = condition.narrowing(by: index)
+            if narrowing.possible == .all { continue }
+            let count = try await engine.count(
+                narrowing.possible.candidates, of: index, upTo: min(limit, best?.count ?? .max) + 1)
+            if count < best?.count ?? .max { best = Narrowed(index: index, narrowing: narrowing, count: count) }
+        }
+        return best
+    }
+
     /// Reads the items with certain keys, and sorts the matches.
-    private func narrowed(
+    func narrowed(
         by index: StorageIndex, to narrowing: QueryCondition.Narrowing, after place: QueryPlace?
     ) -> QueryPlan {
         let possible = narrowing.possible
-        var scans: [StorageScan] = [.irregular(index)]
-        let candidates = possible.approximated
+        var scans = [.irregular(index)] + possible.doubtful(in: index)
+        let candidates = possible.candidates
         // Items without a value are candidates, too, if the type decodes a missing member. Usually there are none.
         let values = possible.intersection(.values)
         let equal = values.isEmpty ? possible : values
@@ -105,16 +147,17 @@ extension StorageQuery {
     }
 
     /// Reads items in the order of an index.
-    private func ordered(
+    func ordered(
         by index: StorageIndex, in narrowing: QueryCondition.Narrowing, after place: QueryPlace?
     ) -> QueryPlan {
         let possible = narrowing.possible
         let isDescending = order[0].isDescending
-        let candidates = possible.approximated
+        let candidates = possible.candidates
         let values = candidates.intersection(.values).ranges
         let ranges = (isDescending ? values.reversed() : values) + candidates.intersection(.none).ranges
         let (last, position) = (place?.keys.first, place?.position ?? 0)
-        var scans: [StorageScan] = [.irregular(index)]
+        var scans = [.irregular(index)] + possible.doubtful(in: index)
+        let firstInOrder = scans.count
         for range in ranges {
             var (lower, upper, after) = (range.lower, range.upper, nil as StoragePlace?)
             if let last {
@@ -137,7 +180,7 @@ extension StorageQuery {
         }
         let explanation = "reads items in the order of the index \(index)\(possible == .all ? "" : ", narrowed by it")"
         return QueryPlan(
-            scans: scans, firstInOrder: 1, index: index, narrowing: narrowing, explanation: explanation)
+            scans: scans, firstInOrder: firstInOrder, index: index, narrowing: narrowing, explanation: explanation)
     }
 }
 
@@ -146,6 +189,25 @@ extension StorageSortKeyRanges {
     /// The ranges with the numbers whose last bits are wrong in an index.
     package var approximated: StorageSortKeyRanges {
         .union(ranges.map { StorageSortKeyRanges($0.lower.moved(by: -1), $0.upper.moved(by: 1)) })
+    }
+
+    /// The ranges in which an index has the items, except the ``doubtful(in:)`` ones.
+    package var candidates: StorageSortKeyRanges { approximated.subtracting(.union(excluded.map { Self($0) })) }
+
+    /// Scans of the items with a number at a bound outside of the ranges, about which the index can be wrong. It is right about
+    /// all others with this key, which can be many.
+    package func doubtful(in index: StorageIndex) -> [StorageScan] {
+        excluded.map { .approximate(index, from: .before($0), to: .after($0)) }
+    }
+
+    /// The integers immediately outside of the ranges.
+    private var excluded: [StorageSortKey] {
+        ranges.flatMap { range -> [StorageSortKey] in
+            var keys: [StorageSortKey] = []
+            if case .after(.integer(let integer)) = range.lower { keys.append(.integer(integer)) }
+            if case .before(.integer(let integer)) = range.upper { keys.append(.integer(integer)) }
+            return keys
+        }
     }
 
     /// The intervals around the bounds in which an index can be wrong about numbers.

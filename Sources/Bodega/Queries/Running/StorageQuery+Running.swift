@@ -1,25 +1,5 @@
 extension StorageQuery {
 
-    /// Reads the first matches after a place, in order.
-    ///
-    /// - Parameters:
-    ///   - engine: The engine.
-    ///   - limit: The maximum number of matches.
-    ///   - place: The place, `nil` for the first matches of all.
-    package func page(
-        from engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?
-    ) async throws -> QueryMatches<Match> {
-        let needed = limit == .max ? .max : limit + 1
-        let plan = try await plan(on: engine, limit: limit, after: place)
-        let collector = Locked(MatchCollector(self, plan, limit: needed, after: place))
-        try await engine.scan(plan.scans) { [self] in
-            let new = MatchCollector(self, plan, limit: needed, after: place)
-            collector.withLock { $0 = new }
-            return new.receive
-        }
-        return collector.withLock { $0 }.first(limit)
-    }
-
     /// Passes on all matches, in any order.
     ///
     /// - Parameters:

@@ -16,23 +16,30 @@ package struct StorageQuery<Match>: Sendable {
     /// Returns whether it did; otherwise the item is left out.
     package typealias Decoding = @Sendable (StorageEntry, (Match) -> Void) throws -> Bool
 
+    /// Returns what is known about an item before it is examined.
+    package typealias Glancing = @Sendable (StorageEntry) throws -> QueryGlance
+
     package var condition: QueryCondition
     /// The sort order. Items with equal keys are in insertion order.
     package var order: [QueryTerm]
     package var examine: Examination
     /// `nil` to examine all items.
     package var decode: Decoding?
-    /// Maximum number of candidates that an index finds, and all of which are read although they are not in the order of the
-    /// result. For more, reading in that order is probably faster, because it stops at the limit.
+    /// `nil` to examine all items.
+    package var glance: Glancing?
+    /// Maximum number of candidates that an index finds, and all of which a query without a limit, or a stream, reads
+    /// although they are not in the order of the result. A page begins with a smaller number, see `page`.
     package var fewCandidates = 10_000
 
     package init(
-        condition: QueryCondition, order: [QueryTerm], decode: Decoding? = nil, examine: @escaping Examination
+        condition: QueryCondition, order: [QueryTerm], decode: Decoding? = nil, glance: Glancing? = nil,
+        examine: @escaping Examination
     ) {
         self.condition = condition
         self.order = order
         self.examine = examine
         self.decode = decode
+        self.glance = glance
     }
 
     /// A query with the same items, whose matches are transformed.
@@ -41,6 +48,7 @@ package struct StorageQuery<Match>: Sendable {
             try examine(entry) { receive(transform(entry, $0)) }
         }
         if let decode { query.decode = { entry, receive in try decode(entry) { receive(transform(entry, $0)) } } }
+        query.glance = glance
         query.fewCandidates = fewCandidates
         return query
     }
@@ -65,10 +73,25 @@ package struct StorageQuery<Match>: Sendable {
         if isMatch, let decode, order.isEmpty || order.count == 1 && index != nil, let key = entry.place.sortKey {
             return try decode(entry, receive) ? QueryPlace(keys: order.isEmpty ? [] : [key], position: position) : nil
         }
-        guard var keys = try examine(entry, receive) else { return nil }
-        if let index, let key = entry.place.sortKey, order.first?.path.map(index.isOver) == true { keys[0] = key }
-        return QueryPlace(keys: keys, position: position)
+        guard let keys = try examine(entry, receive) else { return nil }
+        return place(of: entry, keys: keys, index: index)
     }
+
+    /// The place of an item, with the sort key that the index has.
+    func place(of entry: StorageEntry, keys: [StorageSortKey], index: StorageIndex?) -> QueryPlace {
+        var keys = keys
+        if let index, let key = entry.place.sortKey, order.first?.path.map(index.isOver) == true { keys[0] = key }
+        return QueryPlace(keys: keys, position: entry.place.position)
+    }
+}
+
+/// What is known about an item without decoding it.
+package enum QueryGlance: Sendable {
+    /// It does not match.
+    case excluded
+    /// It has these keys of the sort order's terms, and matches if it can be decoded, or may match.
+    case keys([StorageSortKey], isMatch: Bool)
+    case nothing
 }
 
 /// A part of the sort order of a query.

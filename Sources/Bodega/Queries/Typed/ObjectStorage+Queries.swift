@@ -27,8 +27,8 @@ extension ObjectStorage {
         prepareIndexes()
         let limit = max(limit, 0)
         let read = try await reading(query, omittingUndecodable) { query, engine in
-            let place = try await self.place(of: cursor, terms: query.order.count)
-            return try await query.page(from: engine, limit: limit, after: place)
+            let (place, item) = try await self.place(of: cursor, terms: query.order.count)
+            return try await query.page(from: engine, limit: limit, after: place, item: item)
         }
         let page = read.value
         var next: QueryCursor?
@@ -62,16 +62,18 @@ extension ObjectStorage {
     public func first(
         _ query: Query<Object>, omittingUndecodable: Bool = false
     ) async throws -> (key: CacheKey, object: Object)? {
-        try await fetch(query, limit: 1, omittingUndecodable: omittingUndecodable).objectsAndKeys.first
+        prepareIndexes()
+        return try await reading(query, omittingUndecodable) { query, engine in
+            try await query.page(from: engine, limit: 1, after: nil, looksBeyond: false)
+        }.value.matches.first
     }
 
     /// Returns whether any object matches a query.
     ///
     /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
     public func exists(_ query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Bool {
-        var query = query
-        query.order = []
-        return try await first(query, omittingUndecodable: omittingUndecodable) != nil
+        prepareIndexes()
+        return try await reading(query, omittingUndecodable) { try await $0.exists(in: $1) }.value
     }
 
     // MARK: Aggregates
@@ -160,16 +162,17 @@ extension ObjectStorage {
         }
     }
 
-    private func place(of cursor: QueryCursor?, terms: Int) async throws -> QueryPlace? {
-        guard let cursor else { return nil }
+    /// The place of a cursor, and the key of the item there if other items can get its position.
+    private func place(of cursor: QueryCursor?, terms: Int) async throws -> (QueryPlace?, item: CacheKey?) {
+        guard let cursor else { return (nil, nil) }
         var (place, item) = try cursor.place(terms: terms)
-        if storage.queryable.hasStablePositions { return place }
+        if storage.queryable.hasStablePositions { return (place, item) }
         guard let position = try await storage.fetchKeys().firstIndex(of: item) else {
             throw StorageError(
                 .invalidArgument, "The item at the cursor was removed. Begin with the first page.")
         }
         place.position = position
-        return place
+        return (place, nil)
     }
 
     private func reading<Value>(

@@ -29,6 +29,9 @@ struct PredicateTranslation<Object> {
             return nil
         }
         if comparison == .notEqual {
+            if let bool = constant.value as? Bool, type(of: index.keyPath).valueType == Bool.self {
+                return self.comparison(property, .equal, ConstantOperand(constant: Constant(value: !bool)))
+            }
             return self.comparison(property, .equal, ConstantOperand(constant: constant)).map(QueryCondition.not)
         }
         guard let form = ConstantForm(constant.value, dates: dates) else { return nil }
@@ -73,10 +76,9 @@ struct PredicateTranslation<Object> {
         }
         guard form.isOrdered else { return nil }
         let exact = comparison.ranges(of: key, in: form.all)
+        let uncertain = form.isExact && form.equal.isOneKey ? .empty : form.equal
         return member(
-            index, exact.union(form.equal),
-            exact.subtracting(form.isExact && form.equal.isOneKey ? .empty : form.equal),
-            needsTextIndex: form.needsTextIndex)
+            index, exact.union(uncertain), exact.subtracting(uncertain), needsTextIndex: form.needsTextIndex)
     }
 
     private func member(
@@ -174,7 +176,9 @@ extension PredicateExpressions.Disjunction: TranslatableExpression {
 
 extension PredicateExpressions.Negation: TranslatableExpression {
     func condition<Object>(in translation: PredicateTranslation<Object>) -> QueryCondition {
-        .negation(translation.translate(wrapped))
+        // As `flag == false`: one key, where the complement of `true` would be all others.
+        let isFalse = ConstantOperand(constant: Constant(value: false))
+        return translation.comparison(wrapped, .equal, isFalse) ?? .negation(translation.translate(wrapped))
     }
 }
 

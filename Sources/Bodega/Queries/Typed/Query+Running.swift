@@ -43,7 +43,8 @@ extension Query where Object: Codable {
             condition: condition, filter: filter, keyPaths: terms.map { $0.keyPath }, queries: terms.map { $0.query },
             coder: coder, isJSON: json != nil, undecodable: undecodable)
         return StorageQuery(
-            condition: condition, order: terms.map { $0.term }, decode: decision.decode, examine: decision.examine)
+            condition: condition, order: terms.map { $0.term }, decode: decision.decode, glance: decision.glance,
+            examine: decision.examine)
     }
 
     private func condition(for json: JSONObjectCoder?, _ indexes: [Index<Object>]) -> QueryCondition {
@@ -102,30 +103,45 @@ extension Query where Object: Codable {
             undecodable(error)
         }
 
+        /// What the JSON says, as far as it is certain without the object.
+        @Sendable func glance(_ entry: StorageEntry) -> QueryGlance {
+            var keys = [StorageSortKey?](repeating: nil, count: queries.count)
+            guard let verdict = look(entry, &keys) else { return .nothing }
+            if verdict == .no { return .excluded }
+            let known = keys.compactMap { $0 }
+            return known.count == keys.count ? .keys(known, isMatch: verdict == .yes) : .nothing
+        }
+
+        /// Looks at a record without decoding it.
+        ///
+        /// - Parameter keys: Receives the key of each term whose place in the JSON is declared.
+        /// - Returns: Whether it matches; `nil` if it is not JSON.
+        private func look(_ entry: StorageEntry, _ keys: inout [StorageSortKey?]) -> QueryCondition.Verdict? {
+            if !isJSON { return nil }
+            return entry.data.withUnsafeBytes { bytes in
+                // The decoder reports what is wrong with a text that is not JSON.
+                guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return nil }
+                let verdict =
+                    if case .text(let filter) = filter {
+                        filter.accepts(bytes, range) ? QueryCondition.Verdict.yes : .no
+                    } else {
+                        condition.verdict(bytes, range)
+                    }
+                if verdict == .no { return .no }
+                for (index, query) in queries.enumerated() {
+                    if let query { keys[index] = StorageSortKey(bytes, query.find(in: bytes, range)) }
+                }
+                return verdict
+            }
+        }
+
         private func decide(
             _ entry: StorageEntry, _ receive: (Match) -> Void
         ) throws(StorageError) -> [StorageSortKey]? {
             // The key of each term, `nil` if it is that of a property of the object.
             var keys = [StorageSortKey?](repeating: nil, count: queries.count)
-            var verdict = QueryCondition.Verdict.unknown
-            if isJSON {
-                verdict = entry.data.withUnsafeBytes { bytes in
-                    // The decoder reports what is wrong with a text that is not JSON.
-                    guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return .unknown }
-                    let verdict =
-                        if case .text(let filter) = filter {
-                            filter.accepts(bytes, range) ? QueryCondition.Verdict.yes : .no
-                        } else {
-                            condition.verdict(bytes, range)
-                        }
-                    if verdict == .no { return .no }
-                    for (index, query) in queries.enumerated() {
-                        if let query { keys[index] = StorageSortKey(bytes, query.find(in: bytes, range)) }
-                    }
-                    return verdict
-                }
-                if verdict == .no { return nil }
-            }
+            let verdict = look(entry, &keys) ?? .unknown
+            if verdict == .no { return nil }
             let object = try coder.decode(Object.self, from: entry.data, for: entry.key)
             do {
                 // A predicate takes as long as decoding the object.

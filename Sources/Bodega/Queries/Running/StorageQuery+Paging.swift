@@ -1,0 +1,166 @@
+// How the first matches are found, at a cost that follows their number.
+//
+// Two ways lead to them, and which one is shorter depends on the items:
+//
+// - In the order of the result, until there are enough. That is short if many items match.
+// - By an index that narrows. All of its candidates are read, and their places compared. That is short if it has few.
+//
+// A page takes the second way if the index has few candidates, which the engine counts without reading them. Otherwise it
+// tries the first way with as many items, then looks again with four times as many, and so on. So it reads at most a
+// few times as many items as the shorter way needs.
+
+extension StorageQuery {
+
+    /// Reads the first matches after a place, in order.
+    ///
+    /// - Parameters:
+    ///   - engine: The engine.
+    ///   - limit: The maximum number of matches.
+    ///   - place: The place, `nil` for the first matches of all.
+    ///   - item: The key of the item at the place, with which the page begins there although the item was removed and
+    ///     another one has its position; `nil` if positions stay the same.
+    ///   - looksBeyond: Whether to find out if there are more matches.
+    package func page(
+        from engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?, item: CacheKey? = nil,
+        looksBeyond: Bool = true
+    ) async throws -> QueryMatches<Match> {
+        try Task.checkCancellation()
+        let needed = limit == .max ? .max : limit + (looksBeyond ? 1 : 0)
+        let indexes = try await indexes(of: engine)
+        let sorting = sortingIndex(among: indexes)
+        let start = try await start(after: place, item, in: engine, sorting)
+        let reader = PageReader(query: self, engine: engine, start: start, needed: needed)
+        if needed == .max {
+            let plan = try await plan(on: engine, with: indexes, limit: limit, after: start?.inIndex)
+            return try await reader.page(limit, plan)
+        }
+        var others = indexes.filter { $0 != sorting }
+        guard let inOrder = try await planInOrder(engine, indexes, sorting, start, &others) else {
+            let best = try await smallest(of: others, in: engine, upTo: fewCandidates)
+            let plan = best.map { narrowed(by: $0.index, to: $0.narrowing, after: start?.exact) }
+            return try await reader.page(limit, plan ?? reading(after: start?.exact))
+        }
+        var bound = min(fewCandidates, needed > .max / 4 ? .max : max(needed * 4, 64))
+        while true {
+            let best = try await smallest(of: others, in: engine, upTo: bound)
+            if let best, best.count <= bound {
+                return try await reader.page(
+                    limit, narrowed(by: best.index, to: best.narrowing, after: start?.exact))
+            }
+            if let page = try await reader.page(limit, inOrder, budget: best == nil ? .max : bound) { return page }
+            bound = bound > .max / 4 ? .max : max(bound * 4, 64)
+        }
+    }
+
+    /// The plan that reads in the order of the result; `nil` if there is none.
+    ///
+    /// - Parameter others: The indexes that narrow besides. The one of the plan is removed.
+    private func planInOrder(
+        _ engine: any QueryableStorageEngine, _ indexes: [StorageIndex], _ sorting: StorageIndex?, _ start: Start?,
+        _ others: inout [StorageIndex]
+    ) async throws -> QueryPlan? {
+        if let sorting { return ordered(by: sorting, in: condition.narrowing(by: sorting), after: start?.inIndex) }
+        if !order.isEmpty { return nil }
+        // Items with one key come in insertion order.
+        let equal = indexes.filter { index in
+            let possible = condition.narrowing(by: index).possible
+            return possible.isOneKey || possible.intersection(.values).isOneKey
+        }
+        let index =
+            equal.count < 2 ? equal.first : try await smallest(of: equal, in: engine, upTo: fewCandidates)?.index
+        guard let index else { return reading(after: start?.exact) }
+        others.removeAll { $0 == index }
+        return narrowed(by: index, to: condition.narrowing(by: index), after: start?.exact)
+    }
+
+    /// Returns whether there is a match, without looking for a certain one.
+    package func exists(in engine: any QueryableStorageEngine) async throws -> Bool {
+        try Task.checkCancellation()
+        var query = self
+        query.order = []
+        let narrowing = try await indexes(of: engine).filter { condition.narrowing(by: $0).possible != .all }
+        // Counting takes longer than reading the first candidate, which often matches.
+        let best =
+            narrowing.count < 2 ? narrowing.first : try await smallest(of: narrowing, in: engine, upTo: 64)?.index
+        var plan = query.reading(after: nil)
+        if let best {
+            plan = query.narrowed(by: best, to: condition.narrowing(by: best), after: nil)
+            // Any match will do. The items about which the index knows nothing come last.
+            plan.scans.reverse()
+            plan.firstInOrder = 0
+        }
+        return try await !PageReader(query: query, engine: engine, start: nil, needed: 1).page(1, plan).matches.isEmpty
+    }
+
+    // MARK: Places
+
+    /// The place after which a page begins.
+    struct Start: Sendable {
+        /// With the sort key that the index has, whose last bit can differ from that of the item.
+        var inIndex: QueryPlace
+        var exact: QueryPlace
+    }
+
+    private func start(
+        after place: QueryPlace?, _ item: CacheKey?, in engine: any QueryableStorageEngine, _ index: StorageIndex?
+    ) async throws -> Start? {
+        guard var place else { return nil }
+        guard let item else { return Start(inIndex: place, exact: place) }
+        guard let entry = try await engine.fetchEntries(keys: [item], index: index).first,
+            entry.place.position == place.position
+        else {
+            // The item was removed. An item that was inserted since can have its position, and comes after it.
+            if place.position > .min { place.position -= 1 }
+            return Start(inIndex: place, exact: place)
+        }
+        guard index != nil, case .keys(let keys, _)? = try glance?(entry) else {
+            return Start(inIndex: place, exact: place)
+        }
+        // The item was read in one of the two ways, unless it has changed.
+        let exact = QueryPlace(keys: keys, position: place.position)
+        let inIndex = self.place(of: entry, keys: keys, index: index)
+        return [exact, inIndex].contains(place)
+            ? Start(inIndex: inIndex, exact: exact) : Start(inIndex: place, exact: place)
+    }
+}
+
+/// Reads a page in one of several ways.
+private struct PageReader<Match>: Sendable {
+    let query: StorageQuery<Match>
+    let engine: any QueryableStorageEngine
+    let start: StorageQuery<Match>.Start?
+    /// The number of matches that are needed.
+    let needed: Int
+
+    /// Reads a page.
+    func page(_ limit: Int, _ plan: QueryPlan) async throws -> QueryMatches<Match> {
+        try await page(limit, plan, budget: .max) ?? QueryMatches(plan: plan)
+    }
+
+    /// Reads a page.
+    ///
+    /// - Parameter budget: The maximum number of items that are read in the order of the result.
+    /// - Returns: `nil` if that were not enough.
+    func page(_ limit: Int, _ plan: QueryPlan, budget: Int) async throws -> QueryMatches<Match>? {
+        for isCareful in [false, true] {
+            let collector = try await read(plan, budget: budget, isCareful)
+            if collector.isExhausted { return nil }
+            if let page = try await collector.first(limit) { return page }
+        }
+        return nil
+    }
+
+    private func read(_ plan: QueryPlan, budget: Int, _ isCareful: Bool) async throws -> MatchCollector<Match> {
+        let place = plan.index == nil ? start?.exact : start?.inIndex
+        let make = { @Sendable [query, needed] in
+            MatchCollector(query, plan, limit: needed, after: place, budget: budget, isCareful: isCareful)
+        }
+        let collector = Locked(make())
+        try await engine.scan(plan.scans) {
+            let new = make()
+            collector.withLock { $0 = new }
+            return new.receive
+        }
+        return collector.withLock { $0 }
+    }
+}
