@@ -9,8 +9,8 @@ import Foundation
 ///     asynchronous  pending ── worker thread ──┘
 ///
 /// 1. A synchronous reader takes a free place on its own thread, or appends a semaphore to `waiting` and blocks.
-/// 2. An asynchronous reader appends its closure to `pending` and starts a worker on one of the ``WorkerThreads``, unless
-///    there are as many workers as places.
+/// 2. An asynchronous reader appends its closure to `pending` and starts a worker on one of the ``WorkerThreads``,
+///    unless there are as many workers as places.
 /// 3. A worker takes a closure from `pending`, gets a place as in 1, runs the closure, leaves, and resumes the reader's
 ///    task. It repeats this until `pending` is empty, and ends.
 /// 4. A reader that leaves passes its place to the first semaphore in `waiting`, or frees it.

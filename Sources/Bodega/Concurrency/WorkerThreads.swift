@@ -4,18 +4,18 @@ import Foundation
 
 /// Threads for work that blocks or takes long, such as reading a file and decoding its items.
 ///
-/// Swift's executor has one thread per core, and on Linux libdispatch has, too. Work that occupies these threads keeps all
-/// tasks of the program waiting. The threads here compete for the cores as the operating system's scheduler decides, and
-/// let other threads run every few milliseconds.
+/// Swift's executor has one thread per core, and on Linux libdispatch has, too. Work that occupies these threads keeps
+/// all tasks of the program waiting. The threads here compete for the cores as the operating system's scheduler
+/// decides, and let other threads run every few milliseconds.
 ///
-///     run ──► idle thread, or a new one, or `jobs` ──► runs ──► next of `jobs`, or idle ──► ends after a pause
+///     run ──► idle thread, new one, or `jobs` ──► runs ──► next of `jobs`, or idle ──► ends after a pause
 ///
-/// 1. ``run(_:)`` passes a job to the thread that became idle last. If none is idle, it starts another one, up to the limit.
-///    With all threads in use, the job waits in `jobs`.
+/// 1. ``run(_:)`` passes a job to the thread that became idle last. If none is idle, it starts another one, up to the
+///    limit. With all threads in use, the job waits in `jobs`.
 /// 2. A thread runs a job, and the next one of `jobs`. If there is none, it waits, and ends if no job comes in time.
 ///
-/// A job may wait for a thread that runs another job, but never for a job that has yet to get a thread: with all threads
-/// waiting, that would be a deadlock.
+/// A job may wait for a thread that runs another job, but never for a job that has yet to get a thread: with all
+/// threads waiting, that would be a deadlock.
 ///
 /// `state` is guarded by its lock.
 final class WorkerThreads: Sendable {

@@ -13,8 +13,8 @@ public protocol QueryableStorageEngine: StorageEngine {
     ///   - scans: What to read, one after the other.
     ///   - begin: Returns the receiver of the items. It is called before the first item, and again if the engine has to
     ///     begin again with the first item, after other programs have disturbed the read. The last receiver counts.
-    /// - Throws: A ``StorageError`` if the items could not be read, or the error of the receiver. `CancellationError` if the
-    ///   task was cancelled: an engine looks at that at least every few hundred items.
+    /// - Throws: A ``StorageError`` if the items could not be read, or the error of the receiver. `CancellationError`
+    ///   if the task was cancelled: an engine looks at that at least every few hundred items.
     func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws
 
     /// Reads several items with their places, for a query that is ordered by an index, or by insertion.

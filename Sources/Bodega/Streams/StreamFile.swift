@@ -10,8 +10,8 @@ import Musl
 
 /// A file that is read or written in parts, open as long as this object exists.
 ///
-/// Its methods that are not asynchronous block their callers. The asynchronous ones use the ``WorkerThreads``, of which four
-/// at most wait for the disk at the same time.
+/// Its methods that are not asynchronous block their callers. The asynchronous ones use the ``WorkerThreads``, of which
+/// four at most wait for the disk at the same time.
 package final class StreamFile: StoredBytes {
 
     /// The maximum number of bytes of a part.

@@ -21,8 +21,8 @@ struct QueryCase: CustomStringConvertible {
 
     var description: String {
         let terms = order.map { "\(ModelFilter.text(of: $0.path)) \($0.isDescending ? "descending" : "ascending")" }
-        return
-            "\(filter?.text ?? "all") by \(terms), pages of \(pageSize), few are \(fewCandidates), \(glance.map { "glances \($0)" } ?? "examines")"
+        let looks = glance.map { "glances \($0)" } ?? "examines"
+        return "\(filter?.text ?? "all") by \(terms), pages of \(pageSize), few are \(fewCandidates), \(looks)"
     }
 
     /// The keys of the matches.

@@ -1,12 +1,12 @@
 /// Keeps the first matches of a query in order, and at most about twice as many as are needed.
 ///
 /// 1. An item that comes in the order of the result is examined when it comes, until there are enough matches.
-/// 2. Another item waits as a candidate, undecoded, if its place is known without decoding it. It is dropped when there are
-///    enough matches before it.
+/// 2. Another item waits as a candidate, undecoded, if its place is known without decoding it. It is dropped when there
+///    are enough matches before it.
 /// 3. When there are many candidates, those that may match are examined in order, until there are enough matches and
 ///    candidates that match for sure. The rest is dropped.
-/// 4. At the end, the candidates that are left are examined. So the number of decoded objects is that of the matches that
-///    are needed, not that of the items.
+/// 4. At the end, the candidates that are left are examined. So the number of decoded objects is that of the matches
+///    that are needed, not that of the items.
 /// 5. A candidate that matches for sure but can't be decoded, and is left out, can have displaced another one. Then
 ///    ``first(_:)`` has no result, and a careful collector reads again, which examines each candidate before it counts.
 ///
@@ -173,13 +173,15 @@ final class MatchCollector<Match>: @unchecked Sendable {
         candidates.sort { order.isAscending($0.place, $1.place) }
     }
 
-    /// Drops what comes after enough matches and candidates that match for sure. Other candidates are examined before that.
+    /// Drops what comes after enough matches and candidates that match for sure. Other candidates are examined before
+    /// that.
     private func settle() throws {
         sortAll()
         if candidates.isEmpty { return }
         let (waiting, found) = (candidates, places.count)
         (candidates, candidateBytes) = ([], 0)
-        // The number of matches before the candidate, of those among the candidates, and of candidates that match for sure.
+        // The number of matches before the candidate, of those among the candidates, and of candidates that match for
+        // sure.
         var (before, new, certain) = (0, 0, 0)
         for candidate in waiting {
             while before < found, query.isAscending(places[before], candidate.place) { before += 1 }

@@ -194,8 +194,8 @@ extension StorageSortKeyRanges {
     /// The ranges in which an index has the items, except the ``doubtful(in:)`` ones.
     package var candidates: StorageSortKeyRanges { approximated.subtracting(.union(excluded.map { Self($0) })) }
 
-    /// Scans of the items with a number at a bound outside of the ranges, about which the index can be wrong. It is right about
-    /// all others with this key, which can be many.
+    /// Scans of the items with a number at a bound outside of the ranges, about which the index can be wrong. It is
+    /// right about all others with this key, which can be many.
     package func doubtful(in index: StorageIndex) -> [StorageScan] {
         excluded.map { .approximate(index, from: .before($0), to: .after($0)) }
     }

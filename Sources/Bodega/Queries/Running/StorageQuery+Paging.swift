@@ -5,8 +5,8 @@
 // - In the order of the result, until there are enough. That is short if many items match.
 // - By an index that narrows. All of its candidates are read, and their places compared. That is short if it has few.
 //
-// A page takes the second way if the index has few candidates, which the engine counts without reading them. Otherwise it
-// tries the first way with as many items, then looks again with four times as many, and so on. So it reads at most a
+// A page takes the second way if the index has few candidates, which the engine counts without reading them. Otherwise
+// it tries the first way with as many items, then looks again with four times as many, and so on. So it reads at most a
 // few times as many items as the shorter way needs.
 
 extension StorageQuery {

@@ -5,8 +5,8 @@ import GRDB
 /// Lets concurrent writers share a transaction, and with it the wait for the disk.
 ///
 /// 1. Writers append their jobs to `waiting`, on any thread, and wait.
-/// 2. An asynchronous writer that finds no commit scheduled schedules one, which waits for the writing connection on one of
-///    the ``WorkerThreads``. A synchronous writer always waits for the connection on its own thread.
+/// 2. An asynchronous writer that finds no commit scheduled schedules one, which waits for the writing connection on
+///    one of the ``WorkerThreads``. A synchronous writer always waits for the connection on its own thread.
 /// 3. The next one to get the connection takes all jobs from `waiting`, also those of other writers, and applies them
 ///    in their order in one transaction. In the meantime, new jobs wait for the next transaction: the busier the file
 ///    is, the fewer syncs there are per write.
