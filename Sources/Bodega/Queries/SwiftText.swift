@@ -1,3 +1,5 @@
+import Foundation
+
 /// The Unicode scalars of texts for which equality and order in Swift are those of their scalars.
 ///
 /// Swift compares strings by canonical equivalence (Unicode Standard Annex #15): "é" equals "e" with a combining accent. A text
@@ -25,10 +27,26 @@ package enum SwiftText {
     ]
     private static let markRanges: [ClosedRange<UInt32>] = [0x94D...0x94D, 0xE38...0xE3A, 0xE48...0xE4B]
 
+    /// Safe scalars of many texts: Latin, Greek and Cyrillic letters with punctuation and symbols, and those of China, Japan
+    /// and Korea. None is a mark.
+    static let commonRanges: [[ClosedRange<UInt32>]] = [
+        [
+            0x9...0xA, 0xD...0xD, 0x20...0x2FF, 0x388...0x482, 0x1E00...0x1EFF, 0x200B...0x2027, 0x20A0...0x20C0,
+            0xFE00...0xFE0F, 0x1F000...0x1FAFF,
+        ],
+        [
+            0x9...0xA, 0xD...0xD, 0x20...0xFF, 0x2010...0x2027, 0x3003...0x3029, 0x3041...0x3096, 0x30A1...0x30FF,
+            0x3400...0x4DBF, 0x4E00...0x9FFF, 0xAC00...0xD7A3, 0xFF01...0xFFEF,
+        ],
+    ]
+
     /// The scalars, marks included, as the content of a character class.
     package static let safe = characterClass(safeRanges)
     /// The marks, as the content of a character class.
     package static let marks = characterClass(markRanges)
+
+    /// The contents of small character classes; a text of the scalars of one of them needs no further test.
+    package static let common = commonRanges.map(characterClass)
 
     private static func characterClass(_ ranges: [ClosedRange<UInt32>]) -> String {
         ranges.map { range in
@@ -53,6 +71,11 @@ package enum SwiftText {
             return StorageSortKeyRanges(.before(.text(start + String(first))), .before(.text(start + String(end))))
         }
         return (possible, .union([StorageSortKeyRanges(.text(start))] + starting))
+    }
+
+    /// The text in Normalization Form C, whose bytes have the order of Swift's strings.
+    static func normalized(_ text: String) -> String {
+        text.utf8.allSatisfy { $0 < 0x80 } ? text : text.precomposedStringWithCanonicalMapping
     }
 
     /// Whether a text consists of the scalars only.

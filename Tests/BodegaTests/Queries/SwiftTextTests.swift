@@ -33,6 +33,13 @@ struct SwiftTextTests {
         #expect(unstable.isEmpty, "\(unstable.prefix(10))")
     }
 
+    @Test("of common scripts are recognized by a small class")
+    func commonScripts() {
+        for scalar in SwiftText.commonRanges.joined().joined().compactMap(Unicode.Scalar.init) {
+            #expect(SwiftText.isSafe(String(scalar)) && scalar.properties.canonicalCombiningClass.rawValue == 0)
+        }
+    }
+
     @Test("contain no scalar that joins the one before it")
     func composition() {
         // A pair becomes one scalar only if the scalar's decomposition ends with the second of the pair.

@@ -11,8 +11,8 @@ import GRDB
 ///   that are not: texts that are not UTF-8, and objects that have an object or an array as a name, such as `{["a"]:1}`.
 ///   These have a key, so that an index counts them. Swift does not decode them.
 /// - An item with an escape such as `\u0041`, with which a name or a text has a second spelling.
-/// - In an index for text, a text that is not all of scalars for which equality of scalars is that of Swift's strings, and a
-///   UUID in mixed case.
+/// - In an index for text, a text that is not all of scalars for which equality of scalars is that of Swift's strings, a UUID
+///   in mixed case, and a text that is too long to examine, see `maximumSizes`.
 ///
 /// It consists of built-in functions only, because all programs that write to the table compute it.
 struct SQLiteIndex: Sendable {
@@ -90,18 +90,26 @@ struct SQLiteIndex: Sendable {
         definition = "CREATE INDEX \(name) ON \(table.name) (\(expression))"
     }
 
+    /// The maximum number of bytes of a text in an index for text: of ASCII, of the scalars of ``SwiftText/common``, and of
+    /// others. Longer texts are irregular.
+    private static let maximumSizes = (ascii: 4_000, common: 1_000, others: 400)
+
     private static func expression(of path: String, isForText: Bool) -> String {
         let text = "CAST(value AS TEXT)"
         let value = "json_extract(\(text), '\(path)')"
-        // The first of these patterns excludes most texts in a fraction of the time of the second one.
+        // A pattern takes time for each scalar and each range of its class. So the number of bytes decides first, which is that
+        // of the scalars in ASCII, and then small classes, which most other texts consist of.
+        let size = "length(CAST(\(value) AS BLOB))"
         let key =
             isForText
             ? """
-            CASE WHEN \(value) GLOB '*[^\t\n\r -~]*' AND (\(value) GLOB '*[^\(SwiftText.safe)]*' \
-            OR \(value) GLOB '*[\(SwiftText.marks)][\(SwiftText.marks)]*') \
-            OR \(value) GLOB '????????-????-????-????-????????????' \
-            AND \(value) <> upper(\(value)) AND \(value) <> lower(\(value)) \
-            THEN x'' ELSE \(value) END
+            CASE WHEN \(size) > \(maximumSizes.ascii) THEN x'' WHEN \(size) = length(\(value)) THEN \
+            CASE WHEN \(size) = 36 AND \(value) GLOB '????????-????-????-????-????????????' \
+            AND \(value) <> upper(\(value)) AND \(value) <> lower(\(value)) THEN x'' ELSE \(value) END \
+            WHEN \(size) > \(maximumSizes.common) THEN x'' \
+            \(SwiftText.common.map { "WHEN \(value) NOT GLOB '*[^\($0)]*' THEN \(value) " }.joined())\
+            WHEN \(size) > \(maximumSizes.others) OR \(value) GLOB '*[^\(SwiftText.safe)]*' \
+            OR \(value) GLOB '*[\(SwiftText.marks)][\(SwiftText.marks)]*' THEN x'' ELSE \(value) END
             """ : value
         // SQLite's JSON ends at a NUL.
         return
