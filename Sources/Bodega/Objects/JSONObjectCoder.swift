@@ -10,13 +10,23 @@ public struct JSONObjectCoder: ObjectCoder {
     }
 
     private let coders: Coders
+    /// What is known about the indexes of types that are stored with this coder.
+    let trusts: IndexTrusts
 
     /// Creates a coder with the default strategies of Foundation's coders.
     ///
     /// - Parameter userInfo: The `userInfo` that is passed to `encode(to:)` and `init(from:)`.
     public init(userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
-        coders = .record(RecordEncoder(userInfo: userInfo), RecordDecoder(userInfo: userInfo))
+        self.init(userInfo: userInfo, trusts: IndexTrusts())
     }
+
+    init(userInfo: [CodingUserInfoKey: any Sendable] = [:], trusts: IndexTrusts) {
+        coders = .record(RecordEncoder(userInfo: userInfo), RecordDecoder(userInfo: userInfo))
+        self.trusts = trusts
+    }
+
+    /// All coders with the default strategies share what they know.
+    fileprivate static let standard = JSONObjectCoder()
 
     /// Creates a coder that uses Foundation's coders.
     ///
@@ -25,6 +35,7 @@ public struct JSONObjectCoder: ObjectCoder {
     ///   - decoder: A decoder that can decode the encoder's output. Don't change it afterwards.
     public init(encoder: JSONEncoder, decoder: JSONDecoder) {
         coders = .foundation(encoder, decoder)
+        trusts = IndexTrusts()
     }
 
     /// How dates are stored; `nil` if that is unknown.
@@ -88,7 +99,7 @@ public struct JSONObjectCoder: ObjectCoder {
 
 extension ObjectCoder where Self == JSONObjectCoder {
     /// JSON with the default strategies of Foundation's coders.
-    public static var json: JSONObjectCoder { JSONObjectCoder() }
+    public static var json: JSONObjectCoder { .standard }
 
     /// JSON with coders of your own.
     ///

@@ -7,7 +7,9 @@ extension ObjectCoder {
     /// - Throws: ``StorageError/Code/encodingFailed`` with the key.
     package func encode<Object: Encodable>(_ object: Object, for key: CacheKey) throws(StorageError) -> Data {
         do {
-            return try encode(object)
+            let data = try encode(object)
+            learn(from: CollectionOfOne(object))
+            return data
         } catch {
             throw .encodingFailed(Object.self, for: key, cause: error)
         }
@@ -20,6 +22,7 @@ extension ObjectCoder {
         each objects: some Sequence<Object>,
         for keys: some Sequence<CacheKey>
     ) -> [Result<Data, StorageError>] {
+        learn(from: objects)
         var encoded = encode(each: objects)[...]
         return keys.map { key in
             // A coder outside this package may return too few.

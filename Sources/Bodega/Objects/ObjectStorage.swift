@@ -17,6 +17,8 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     package let coder: any ObjectCoder
     /// Creates the indexes of the objects' type.
     let indexCreation: IndexCreation
+    /// Whether stored objects have shown what they can about these indexes.
+    let hasSampled = Locked(false)
 
     /// Creates a storage on an engine.
     ///

@@ -99,6 +99,7 @@ struct QueryReader<Item: StorableItem>: Sendable {
     private func read(
         _ body: @Sendable (RowQuery, any QueryableStorageEngine) async throws -> Part
     ) async throws -> Part {
+        try await storage.learnFromStoredObjects()
         let errors = Locked<[CacheKey: StorageError]>([:])
         let query = try rowQuery { error in
             guard let key = error.key else { return }

@@ -257,36 +257,24 @@ struct TypedQueryTests {
 
     private typealias Record = (key: CacheKey, object: TypedRecord)
 
-    /// The keys of the matches in order, computed from decoded objects.
+    /// The keys of the matches in order: what Foundation's `sorted(using:)` returns, but without values last.
     private func expected(_ records: [Record], _ predicate: Predicate<TypedRecord>, _ order: Int) throws -> [CacheKey] {
-        func keys(_ record: TypedRecord) -> [(key: ModelKey, isDescending: Bool)] {
-            func int(_ value: Int?) -> ModelKey { value.map { .integer(Int64($0)) } ?? .none }
-            switch order {
-            case 1: return [(int(record.int), false)]
-            case 2: return [(int(record.int), true)]
-            case 3: return [(record.maybeDouble.map(ModelKey.real) ?? .none, false)]
-            case 4: return [(.real(record.date.timeIntervalSinceReferenceDate), true)]
-            case 5: return [(int(Int(record.small)), false), (.real(record.double), true)]
-            case 6: return [(int(record.owner.rank), true)]
-            case 7:
-                return [
-                    (Int64(exactly: record.big).map(ModelKey.integer) ?? .real(Double(record.big)), false),
-                    (int(record.int), false),
-                ]
-            case 8: return [(int(record.maybeInt), true), (.real(record.date.timeIntervalSinceReferenceDate), false)]
-            default: return []
-            }
+        let lacksValue: (TypedRecord) -> Bool
+        switch order {
+        case 3: lacksValue = { $0.maybeDouble == nil }
+        case 6: lacksValue = { $0.owner.rank == nil }
+        case 8: lacksValue = { $0.maybeInt == nil }
+        default: lacksValue = { _ in false }
+        }
+        let descriptors = Self.orders[order]
+        func sorted(_ records: [Record]) -> [CacheKey] {
+            records.sorted { left, right in
+                let results = descriptors.lazy.map { $0.compare(left.object, right.object) }
+                return results.first { $0 != .orderedSame } == .orderedAscending
+            }.map(\.key)
         }
         let matches = try records.filter { try predicate.evaluate($0.object) }
-        return matches.enumerated().sorted { left, right in
-            for (first, second) in zip(keys(left.element.object), keys(right.element.object)) {
-                let result = first.key.compare(second.key)
-                if result == 0 { continue }
-                if first.key.isNone || second.key.isNone { return second.key.isNone }
-                return first.isDescending ? result > 0 : result < 0
-            }
-            return left.offset < right.offset
-        }.map(\.element.key)
+        return sorted(matches.filter { !lacksValue($0.object) }) + sorted(matches.filter { lacksValue($0.object) })
     }
 
     private func query(_ predicate: Predicate<TypedRecord>, _ order: Int) -> Query<TypedRecord> {

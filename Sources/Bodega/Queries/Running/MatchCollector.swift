@@ -104,7 +104,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
         if candidates.isEmpty { return false }
         if candidates.count + places.count >= limit { try settle() }
         guard let last else { return false }
-        let ends = [last.keys[0], key].map { QueryPlace(keys: [$0], position: 0) }
+        let ends = [last.keys[0], key].map { QueryPlace(QueryKeys([$0]), position: 0) }
         return [query.order[0]].isAscending(ends[0], ends[1])
     }
 

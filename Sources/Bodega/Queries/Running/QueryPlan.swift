@@ -90,7 +90,7 @@ extension StorageQuery {
 
     /// The index whose order is that of the first term.
     func sortingIndex(among indexes: [StorageIndex]) -> StorageIndex? {
-        order.first?.path.flatMap { path in indexes.last { $0.isOver(path) } }
+        order.first.flatMap { term in indexes.last(where: term.isOrdered) }
     }
 
     /// An index that narrows, with the number of items that it finds.
@@ -153,10 +153,13 @@ extension StorageQuery {
         let possible = narrowing.possible
         let isDescending = order[0].isDescending
         let candidates = possible.candidates
-        let values = candidates.intersection(.values).ranges
-        let ranges = (isDescending ? values.reversed() : values) + candidates.intersection(.none).ranges
+        // What the decoder makes of other keys is unknown, and so are the places of these items.
+        let ordered = candidates.intersection(order[0].ordered)
+        let values = ordered.intersection(.values).ranges
+        let ranges = (isDescending ? values.reversed() : values) + ordered.intersection(.none).ranges
         let (last, position) = (place?.keys.first, place?.position ?? 0)
         var scans = [.irregular(index)] + possible.doubtful(in: index)
+        scans += candidates.subtracting(order[0].ordered).scans(of: index)
         let firstInOrder = scans.count
         for range in ranges {
             var (lower, upper, after) = (range.lower, range.upper, nil as StoragePlace?)

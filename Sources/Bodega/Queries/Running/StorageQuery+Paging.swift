@@ -117,9 +117,9 @@ extension StorageQuery {
             return Start(inIndex: place, exact: place)
         }
         // The item was read in one of the two ways, unless it has changed.
-        let exact = QueryPlace(keys: keys, position: place.position)
+        let exact = QueryPlace(keys, position: place.position)
         let inIndex = self.place(of: entry, keys: keys, index: index)
-        return [exact, inIndex].contains(place)
+        return [exact, inIndex].contains { $0.keys == place.keys }
             ? Start(inIndex: inIndex, exact: exact) : Start(inIndex: place, exact: place)
     }
 }

@@ -36,8 +36,9 @@ extension StorageQuery {
 
     /// The index that counts the matches, `nil` if they are read.
     package func countingIndex(of engine: any QueryableStorageEngine) async throws -> StorageIndex? {
+        guard countsByIndex else { return nil }
         // An index that is not for text knows about more items.
-        try await engine.fetchIndexes().filter(condition.isOnly).min { !$0.isForText && $1.isForText }
+        return try await engine.fetchIndexes().filter(condition.isOnly).min { !$0.isForText && $1.isForText }
     }
 
     private func count(in engine: any QueryableStorageEngine, by index: StorageIndex) async throws -> Int {

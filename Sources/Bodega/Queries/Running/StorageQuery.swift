@@ -9,7 +9,7 @@ package struct StorageQuery<Match>: Sendable {
     ///
     /// The match is passed on, not returned: for a generic type, Swift looks up the type of an optional or of a structure with
     /// it each time, which takes as long as decoding a small object.
-    package typealias Examination = @Sendable (StorageEntry, (Match) -> Void) throws -> [StorageSortKey]?
+    package typealias Examination = @Sendable (StorageEntry, (Match) -> Void) throws -> QueryKeys?
 
     /// Passes on the match of an item that matches for sure.
     ///
@@ -30,10 +30,22 @@ package struct StorageQuery<Match>: Sendable {
     /// Maximum number of candidates that an index finds, and all of which a query without a limit, or a stream, reads
     /// although they are not in the order of the result. A page begins with a smaller number, see `page`.
     package var fewCandidates = 10_000
+    /// Whether an index may count items that were not examined.
+    package var countsByIndex = true
+
+    /// - Parameter keys: Decides about an item, see ``Examination``, in a query all of whose terms are ordered by their keys.
+    package init(
+        condition: QueryCondition, order: [QueryTerm], decode: Decoding? = nil,
+        examine keys: @escaping @Sendable (StorageEntry, (Match) -> Void) throws -> [StorageSortKey]?
+    ) {
+        self.init(condition: condition, order: order, decode: decode) { entry, receive in
+            try keys(entry, receive).map { QueryKeys($0) }
+        }
+    }
 
     package init(
         condition: QueryCondition, order: [QueryTerm], decode: Decoding? = nil, glance: Glancing? = nil,
-        examine: @escaping Examination
+        examining examine: @escaping Examination
     ) {
         self.condition = condition
         self.order = order
@@ -44,12 +56,13 @@ package struct StorageQuery<Match>: Sendable {
 
     /// A query with the same items, whose matches are transformed.
     package func map<New>(_ transform: @escaping @Sendable (StorageEntry, Match) -> New) -> StorageQuery<New> {
-        var query = StorageQuery<New>(condition: condition, order: order) { [examine] entry, receive in
+        var query = StorageQuery<New>(condition: condition, order: order, decode: nil) { [examine] entry, receive in
             try examine(entry) { receive(transform(entry, $0)) }
         }
         if let decode { query.decode = { entry, receive in try decode(entry) { receive(transform(entry, $0)) } } }
         query.glance = glance
         query.fewCandidates = fewCandidates
+        query.countsByIndex = countsByIndex
         return query
     }
 
@@ -69,19 +82,26 @@ package struct StorageQuery<Match>: Sendable {
     package func match(
         _ entry: StorageEntry, index: StorageIndex?, isMatch: Bool = false, _ receive: (Match) -> Void
     ) throws -> QueryPlace? {
-        let position = entry.place.position
-        if isMatch, let decode, order.isEmpty || order.count == 1 && index != nil, let key = entry.place.sortKey {
-            return try decode(entry, receive) ? QueryPlace(keys: order.isEmpty ? [] : [key], position: position) : nil
+        let key = key(of: entry, in: index)
+        if isMatch, let decode, entry.place.sortKey != nil, order.isEmpty || order.count == 1 && key != nil {
+            let keys = QueryKeys(key.map { [$0] } ?? [])
+            return try decode(entry, receive) ? QueryPlace(keys, position: entry.place.position) : nil
         }
         guard let keys = try examine(entry, receive) else { return nil }
         return place(of: entry, keys: keys, index: index)
     }
 
     /// The place of an item, with the sort key that the index has.
-    func place(of entry: StorageEntry, keys: [StorageSortKey], index: StorageIndex?) -> QueryPlace {
+    func place(of entry: StorageEntry, keys: QueryKeys, index: StorageIndex?) -> QueryPlace {
         var keys = keys
-        if let index, let key = entry.place.sortKey, order.first?.path.map(index.isOver) == true { keys[0] = key }
-        return QueryPlace(keys: keys, position: entry.place.position)
+        if let key = key(of: entry, in: index) { keys.keys[0] = key }
+        return QueryPlace(keys, position: entry.place.position)
+    }
+
+    /// The key of the first term that an index has for an item; `nil` if the item has none there, or another one.
+    private func key(of entry: StorageEntry, in index: StorageIndex?) -> StorageSortKey? {
+        guard let index, let key = entry.place.sortKey, order.first?.hasKey(key, in: index) == true else { return nil }
+        return key
     }
 }
 
@@ -90,7 +110,7 @@ package enum QueryGlance: Sendable {
     /// It does not match.
     case excluded
     /// It has these keys of the sort order's terms, and matches if it can be decoded, or may match.
-    case keys([StorageSortKey], isMatch: Bool)
+    case keys(QueryKeys, isMatch: Bool)
     case nothing
 }
 
@@ -99,10 +119,29 @@ package struct QueryTerm: Sendable {
     /// The path to the member; `nil` if only `examine` knows the value.
     package var path: String?
     package var isDescending: Bool
+    /// The keys with which an item is in its place in the order of an index. Items with other keys are read beforehand, and
+    /// `examine` knows their places.
+    package var ordered: StorageSortKeyRanges
+    /// Whether only an index for text has the order.
+    package var needsTextIndex: Bool
 
-    package init(path: String?, isDescending: Bool) {
+    package init(
+        path: String?, isDescending: Bool, ordered: StorageSortKeyRanges = .all, needsTextIndex: Bool = false
+    ) {
         self.path = path
         self.isDescending = isDescending
+        self.ordered = ordered
+        self.needsTextIndex = needsTextIndex
+    }
+
+    /// Whether an index has the order of the term.
+    package func isOrdered(by index: StorageIndex) -> Bool {
+        path.map(index.isOver) == true && (!needsTextIndex || index.isForText)
+    }
+
+    /// Whether a key in an index is that of the term.
+    fileprivate func hasKey(_ key: StorageSortKey, in index: StorageIndex) -> Bool {
+        isOrdered(by: index) && (ordered == .all || ordered.contains(key))
     }
 }
 
@@ -111,7 +150,12 @@ extension [QueryTerm] {
     func isAscending(_ left: QueryPlace, _ right: QueryPlace) -> Bool {
         for index in indices {
             let (first, second) = (left.keys[index], right.keys[index])
-            if first == second { continue }
+            if first == second {
+                guard let first = left.value(at: index), let second = right.value(at: index) else { continue }
+                if first.isLess(than: second) { return !self[index].isDescending }
+                if second.isLess(than: first) { return self[index].isDescending }
+                continue
+            }
             // Items without a value come last in both directions.
             if first == .none || second == .none { return second == .none }
             return (first < second) != self[index].isDescending
@@ -121,11 +165,20 @@ extension [QueryTerm] {
 }
 
 /// The place of an item in the result of a query.
-package struct QueryPlace: Hashable, Sendable {
+package struct QueryPlace: Sendable {
     /// The keys of the sort order's terms.
     package var keys: [StorageSortKey]
+    /// What decides between equal keys, see ``QueryKeys/values``.
+    package var values: [SwiftValue?]
     /// The place in insertion order.
     package var position: Int
+
+    package init(_ keys: QueryKeys, position: Int) {
+        (self.keys, values) = (keys.keys, keys.values)
+        self.position = position
+    }
+
+    fileprivate func value(at term: Int) -> SwiftValue? { values.isEmpty ? nil : values[term] }
 }
 
 /// Some matches of a query.

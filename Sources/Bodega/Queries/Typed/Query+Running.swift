@@ -18,33 +18,38 @@ extension Query where Object: Codable {
         decodedBy coder: any ObjectCoder, undecodable: (@Sendable (StorageError) -> Void)?
     ) throws -> StorageQuery<Match> {
         let json = coder as? JSONObjectCoder
-        let indexes = json == nil ? [] : Object.queryIndexes
-        let terms = try order.map { term in
-            guard let keyPath = term.keyPath else {
-                throw StorageError(
-                    .invalidArgument,
-                    "A sort descriptor of the query has a comparator of its own. Use descriptors for key paths.")
-            }
-            let index = indexes.first { $0.keyPath == keyPath }?.storageIndex
-            return (
-                keyPath: keyPath, term: QueryTerm(path: index?.path, isDescending: term.isDescending),
-                query: index?.query
-            )
-        }
+        let indexes = json?.trusts.trusted(Object.queryIndexes) ?? []
+        let ordering = try QueryOrdering(order, coder: json, indexes: indexes)
         let condition = condition(for: json, indexes)
         let filter = self.condition
-        // A filter in text needs the JSON itself.
-        if case .text = filter, json == nil {
-            throw StorageError(
-                .invalidArgument, "A query with a filter expression needs objects that are stored as JSON.")
+        // An index can know items that can't be decoded, and in SQLite some that are not JSON.
+        var (isText, countsByIndex) = (false, undecodable == nil)
+        switch filter {
+        case .all:
+            countsByIndex = false
+        case .text:
+            (isText, countsByIndex) = (true, false)
+            if json == nil {
+                throw StorageError(
+                    .invalidArgument, "A query with a filter expression needs objects that are stored as JSON.")
+            }
+        case .predicate:
+            if case .constant = condition { countsByIndex = false }
         }
-        // Not key paths: in generic code, each use of one creates it again, which takes as long as decoding an object.
         let decision = Decision(
-            condition: condition, filter: filter, keyPaths: terms.map { $0.keyPath }, queries: terms.map { $0.query },
-            coder: coder, isJSON: json != nil, undecodable: undecodable)
-        return StorageQuery(
-            condition: condition, order: terms.map { $0.term }, decode: decision.decode, glance: decision.glance,
-            examine: decision.examine)
+            condition: condition, filter: filter, ordering: ordering, coder: coder, isJSON: json != nil,
+            undecodable: undecodable)
+        var query = StorageQuery(
+            condition: condition, order: ordering.terms.map { $0.running }, decode: isText ? nil : decision.decode,
+            glance: decision.glance, examining: decision.examine)
+        query.countsByIndex = countsByIndex
+        return query
+    }
+
+    /// The places of objects in the order of the query.
+    func ordering(encodedBy coder: any ObjectCoder) throws -> QueryOrdering<Object> {
+        let json = coder as? JSONObjectCoder
+        return try QueryOrdering(order, coder: json, indexes: json?.trusts.trusted(Object.queryIndexes) ?? [])
     }
 
     private func condition(for json: JSONObjectCoder?, _ indexes: [Index<Object>]) -> QueryCondition {
@@ -53,7 +58,7 @@ extension Query where Object: Codable {
         case .text(let filter): return filter.condition
         case .predicate(let predicate):
             guard let json else { return .opaque }
-            // Infinity and NaN are texts, which have another order.
+            // Infinity and NaN can be texts, which have another order.
             let usable = indexes.filter { index in
                 let type = type(of: index.keyPath).valueType
                 return !json.storesNonFiniteNumbers
@@ -70,15 +75,12 @@ extension Query where Object: Codable {
     private struct Decision: @unchecked Sendable {
         let condition: QueryCondition
         let filter: Condition
-        /// The properties of the sort order.
-        let keyPaths: [PartialKeyPath<Object>]
-        /// The places of their values in the JSON, if they are declared.
-        let queries: [JSONQuery?]
+        let ordering: QueryOrdering<Object>
         let coder: any ObjectCoder
         let isJSON: Bool
         let undecodable: (@Sendable (StorageError) -> Void)?
 
-        @Sendable func examine(_ entry: StorageEntry, _ receive: (Match) -> Void) throws -> [StorageSortKey]? {
+        @Sendable func examine(_ entry: StorageEntry, _ receive: (Match) -> Void) throws -> QueryKeys? {
             do throws(StorageError) {
                 return try decide(entry, receive)
             } catch {
@@ -105,16 +107,16 @@ extension Query where Object: Codable {
 
         /// What the JSON says, as far as it is certain without the object.
         @Sendable func glance(_ entry: StorageEntry) -> QueryGlance {
-            var keys = [StorageSortKey?](repeating: nil, count: queries.count)
+            var keys: [StorageSortKey?] = []
             guard let verdict = look(entry, &keys) else { return .nothing }
             if verdict == .no { return .excluded }
             let known = keys.compactMap { $0 }
-            return known.count == keys.count ? .keys(known, isMatch: verdict == .yes) : .nothing
+            return known.count == keys.count ? .keys(QueryKeys(known), isMatch: verdict == .yes) : .nothing
         }
 
         /// Looks at a record without decoding it.
         ///
-        /// - Parameter keys: Receives the key of each term whose place in the JSON is declared.
+        /// - Parameter keys: Receives the key of each term, `nil` if only the object determines it.
         /// - Returns: Whether it matches; `nil` if it is not JSON.
         private func look(_ entry: StorageEntry, _ keys: inout [StorageSortKey?]) -> QueryCondition.Verdict? {
             if !isJSON { return nil }
@@ -128,33 +130,28 @@ extension Query where Object: Codable {
                         condition.verdict(bytes, range)
                     }
                 if verdict == .no { return .no }
-                for (index, query) in queries.enumerated() {
-                    if let query { keys[index] = StorageSortKey(bytes, query.find(in: bytes, range)) }
-                }
+                keys = ordering.storedKeys(bytes, range)
                 return verdict
             }
         }
 
         private func decide(
             _ entry: StorageEntry, _ receive: (Match) -> Void
-        ) throws(StorageError) -> [StorageSortKey]? {
-            // The key of each term, `nil` if it is that of a property of the object.
-            var keys = [StorageSortKey?](repeating: nil, count: queries.count)
-            let verdict = look(entry, &keys) ?? .unknown
-            if verdict == .no { return nil }
+        ) throws(StorageError) -> QueryKeys? {
+            var stored: [StorageSortKey?] = []
+            let known = look(entry, &stored)
+            // A coder can decode some texts that are not JSON. A filter in text can't.
+            if known == nil, case .text = filter { throw .notJSON(Object.self, for: entry.key) }
+            if known == .no { return nil }
+            let verdict = known ?? .unknown
             let object = try coder.decode(Object.self, from: entry.data, for: entry.key)
             do {
                 // A predicate takes as long as decoding the object.
                 if verdict != .yes, case .predicate(let predicate) = filter, try !predicate.evaluate(object) {
                     return nil
                 }
-                var all: [StorageSortKey] = []
-                all.reserveCapacity(keys.count)
-                for (index, key) in keys.enumerated() {
-                    all.append(try key ?? StorageSortKey(of: object[keyPath: keyPaths[index]], encodedBy: coder))
-                }
                 receive((entry.key, object))
-                return all
+                return ordering.keys(of: object, stored: stored)
             } catch let error as StorageError {
                 throw error
             } catch {
@@ -166,9 +163,18 @@ extension Query where Object: Codable {
     }
 }
 
+extension StorageError {
+    fileprivate static func notJSON(_ type: Any.Type, for key: CacheKey) -> StorageError {
+        StorageError(
+            .decodingFailed,
+            "The record of the \(type) is not JSON (RFC 8259), so a filter expression can't decide about it. It stays stored.",
+            key: key)
+    }
+}
+
 extension Decodable {
     /// The indexes that the type declares.
-    fileprivate static var queryIndexes: [Index<Self>] {
+    static var queryIndexes: [Index<Self>] {
         func indexes<Object: Queryable>(of type: Object.Type) -> Any { type.indexes }
         guard let type = self as? any Queryable.Type else { return [] }
         return indexes(of: type) as? [Index<Self>] ?? []

@@ -12,10 +12,17 @@ public import Foundation
 /// A query is a value: it contains no objects. Pass it to the methods of ``ObjectStorage``.
 ///
 /// ## Order
-/// The result is in the order of the sort descriptors, and objects that are equal in that order are in insertion order.
-/// Numbers come before strings, and objects without a value come last in both directions. ``StorageSortKey`` describes the
-/// whole order, which is the same on every engine. Strings are ordered by their Unicode scalars; sort them for a
-/// locale when you show them.
+/// The result is in the order of the sort descriptors, and objects that are equal in that order are in insertion order. The
+/// order of a property is that of its type's own `<`, on every engine, with and without an index. There are two rules beside:
+///
+/// - Objects whose property is `nil` come last in both directions, where `sorted(using:)` has them first in ascending order. So
+///   does NaN, which has no order.
+/// - A locale does not count. On Apple's platforms, a descriptor for a `String` is made for a locale unless its comparator
+///   is `.lexical`; a query sorts by `<` in both cases. Sort texts for a locale when you show them.
+///
+/// An index serves the order of integers, `Double`, dates that are stored as numbers, and texts, if it is for text, and of
+/// optionals of these. Objects are sorted by other types, such as `Decimal`, `Duration`, `Float`, `UUID`, and enumerations and
+/// structures that are `Comparable`, after all matches have been decoded.
 public struct Query<Object>: Sendable {
 
     /// What decides whether an object matches.

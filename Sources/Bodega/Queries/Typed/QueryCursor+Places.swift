@@ -2,16 +2,28 @@ import Foundation
 
 extension QueryCursor {
 
-    // The text consists of parts, separated by dots: the sort keys, the position, and the item's
-    // kind of key and key.
+    // The text consists of parts, separated by dots: the place of each term of the order, the position, and the item's kind of
+    // key and key. A part begins with a letter for its form.
 
-    init(_ place: QueryPlace, key: CacheKey) {
-        var parts = place.keys.map { key in
-            switch key {
-            case .integer(let integer): "i\(integer)"
-            case .real(let real): "r\(String(real.bitPattern, radix: 16))"
-            case .text(let text): "t\(Data(text.utf8).base64EncodedString())"
-            case .none: "n"
+    /// The maximum number of bytes of a text or a value in a cursor. For a longer one, the item is read again.
+    private static let maximumSize = 1_000
+
+    /// A part for the place of a term that is read from the item.
+    private static let itemPart = "k"
+
+    /// - Parameters:
+    ///   - place: The place of the last item of a page.
+    ///   - key: The item's key.
+    ///   - coder: The coder of the items.
+    init(_ place: QueryPlace, key: CacheKey, coder: any ObjectCoder) {
+        var parts = place.keys.indices.map { term in
+            if !place.values.isEmpty, let value = place.values[term] { return Self.part(of: value, coder: coder) }
+            switch place.keys[term] {
+            case .integer(let integer): return "i\(integer)"
+            case .real(let real): return "r\(String(real.bitPattern, radix: 16))"
+            case .text(let text) where text.utf8.count > Self.maximumSize: return Self.itemPart
+            case .text(let text): return "t\(Data(text.utf8).base64EncodedString())"
+            case .none: return "n"
             }
         }
         parts.append(String(place.position))
@@ -20,27 +32,87 @@ extension QueryCursor {
         self.init(rawValue: parts.joined(separator: "."))
     }
 
+    /// The part for a value that Swift compares: its JSON, if that is short, and the value can be decoded from it.
+    private static func part(of value: SwiftValue, coder: any ObjectCoder) -> String {
+        func encode(_ value: some Encodable) throws -> Data { try json(coder).encode([value]) }
+        guard let encodable = value.value as? any Encodable else { return itemPart }
+        do {
+            let data = try encode(encodable)
+            guard data.count <= maximumSize, let same = try decode(type(of: value.value), from: data, coder: coder),
+                !same.isLess(than: value), !value.isLess(than: same)
+            else { return itemPart }
+            return "v\(data.base64EncodedString())"
+        } catch {
+            // The next page begins with a read of the item.
+            return itemPart
+        }
+    }
+
+    private static func json(_ coder: any ObjectCoder) -> JSONObjectCoder { coder as? JSONObjectCoder ?? .json }
+
+    private static func decode(_ type: Any.Type, from data: Data, coder: any ObjectCoder) throws -> SwiftValue? {
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> Any? {
+            try json(coder).decode([Value].self, from: data).first
+        }
+        guard let type = type as? any Decodable.Type else { return nil }
+        return (try decode(type) as? any Comparable).map(SwiftValue.init)
+    }
+
     /// The place of the cursor, and the key of the item there.
     ///
-    /// - Parameter terms: The number of terms of the query's order.
+    /// - Parameters:
+    ///   - ordering: The order of the query.
+    ///   - coder: The coder of the items.
+    ///   - object: Reads the item.
     /// - Throws: ``StorageError/Code/invalidArgument`` if the cursor belongs to another query.
-    func place(terms: Int) throws -> (place: QueryPlace, item: CacheKey) {
+    func place<Object>(
+        in ordering: QueryOrdering<Object>, coder: any ObjectCoder, reading object: (CacheKey) async throws -> Object
+    ) async throws -> (place: QueryPlace, item: CacheKey) {
         let parts = rawValue.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == terms + 3, let position = Int(parts[terms]),
-            let kind = CacheKey.Kind(rawValue: String(parts[terms + 1])), let identity = Self.text(parts[terms + 2])
+        let terms = ordering.terms
+        guard parts.count == terms.count + 3, let position = Int(parts[terms.count]),
+            let kind = CacheKey.Kind(rawValue: String(parts[terms.count + 1])),
+            let identity = Self.text(parts[terms.count + 2])
         else { throw Self.isForeign }
-        let keys = try parts.prefix(terms).map { part -> StorageSortKey in
-            let value = part.dropFirst()
-            switch part.first {
-            case "i": if let integer = Int64(value) { return .integer(integer) }
-            case "r": if let bits = UInt64(value, radix: 16) { return StorageSortKey(Double(bitPattern: bits)) }
-            case "t": if let text = Self.text(value) { return .text(text) }
-            case "n": if value.isEmpty { return .none }
-            default: break
+        let item = CacheKey(identity: identity, kind: kind)
+        var (keys, values): ([StorageSortKey], [SwiftValue?]) = ([], [])
+        var itemKeys: QueryKeys?
+        for (index, part) in parts.prefix(terms.count).enumerated() {
+            if part == Self.itemPart {
+                let read = if let itemKeys { itemKeys } else { ordering.keys(of: try await object(item)) }
+                itemKeys = read
+                keys.append(read.keys[index])
+                values.append(read.values.isEmpty ? nil : read.values[index])
+            } else {
+                let place = try Self.place(part, of: terms[index].order, coder: coder)
+                keys.append(place.key)
+                values.append(place.value)
             }
-            throw Self.isForeign
         }
-        return (QueryPlace(keys: keys, position: position), CacheKey(identity: identity, kind: kind))
+        return (QueryPlace(QueryKeys(keys, values), position: position), item)
+    }
+
+    private static func place(
+        _ part: Substring, of order: ValueOrder, coder: any ObjectCoder
+    ) throws -> (key: StorageSortKey, value: SwiftValue?) {
+        let value = part.dropFirst()
+        switch part.first {
+        case "i": if let integer = Int64(value) { return (.integer(integer), nil) }
+        case "r": if let bits = UInt64(value, radix: 16) { return (StorageSortKey(Double(bitPattern: bits)), nil) }
+        case "t": if let text = Self.text(value) { return (.text(text), nil) }
+        case "n": if value.isEmpty { return (.none, nil) }
+        case "v":
+            guard let data = Data(base64Encoded: String(value)) else { break }
+            do {
+                if let value = try decode(order.type, from: data, coder: coder) {
+                    return order.place(of: value.value, dates: nil)
+                }
+            } catch {
+                throw isForeign
+            }
+        default: break
+        }
+        throw Self.isForeign
     }
 
     private static func text(_ part: Substring) -> String? {

@@ -1,0 +1,55 @@
+import Foundation
+
+extension ObjectStorage {
+
+    /// Finds out with stored objects whether queries can use the indexes that the type declares, unless it is known.
+    ///
+    /// Objects that are encoded show it, too, see ``IndexTrusts``. So this reads only what another process has written.
+    package func learnFromStoredObjects() async throws {
+        guard let coder = coder as? JSONObjectCoder, !Object.storageIndexes.isEmpty, !hasSampled.withLock({ $0 }),
+            !coder.trusts.isComplete(for: Object.self)
+        else { return }
+        var isEmpty = true
+        for scan in [StorageScan.all(after: nil)] + (try await indexScans()) {
+            if coder.trusts.isComplete(for: Object.self) { break }
+            let sample = try await firstRecords(of: scan)
+            if !sample.isEmpty { isEmpty = false }
+            for data in sample where !coder.trusts.isComplete(for: Object.self) { learn(from: data, coder) }
+        }
+        if !isEmpty { hasSampled.withLock { $0 = true } }
+    }
+
+    /// Scans of the items that have a value in an index.
+    private func indexScans() async throws -> [StorageScan] {
+        guard let engine = storage as? any QueryableStorageEngine else { return [] }
+        return try await engine.fetchIndexes().map {
+            .range($0, from: .start, to: .before(.none), isDescending: false, after: nil)
+        }
+    }
+
+    private func firstRecords(of scan: StorageScan) async throws -> [Data] {
+        let limit = if case .all = scan { 16 } else { 1 }
+        return try await PartialRead(from: storage) { engine in
+            let records = Locked<[Data]>([])
+            try await engine.queryable.engine.scan([scan]) {
+                records.withLock { $0 = [] }
+                return { _, entry in
+                    records.withLock { records in
+                        records.append(entry.data)
+                        return records.count < limit
+                    }
+                }
+            }
+            return records.withLock { $0 }
+        }.value
+    }
+
+    private func learn(from data: Data, _ coder: JSONObjectCoder) {
+        do {
+            coder.trusts.learn(from: try coder.decode(Object.self, from: data), coder: coder)
+        } catch {
+            // The query that reads this record reports it.
+            return
+        }
+    }
+}
