@@ -17,8 +17,71 @@ private struct Note: Codable, Equatable, Sendable, Queryable {
     ]
 }
 
+private struct Priced: Codable, Sendable, Queryable {
+    var id: Int
+    var number: Int
+    var large: UInt64
+    var title: String
+    var price: Decimal
+    var maybe: Double?
+
+    static let indexes = [
+        Index("number", \Priced.number), Index("large", \Priced.large), Index("title", \Priced.title),
+        Index("price", \Priced.price), Index("maybe", \Priced.maybe),
+    ]
+}
+
 @Suite(.timeLimit(.minutes(10)))
 struct TypedPageTests {
+
+    /// The oracle is `sorted(using:)` of Foundation.
+    @Test func `Each property is in Swift's order`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await PostgresStorageEngine(
+            connecting: schema.url, collection: "prices", options: .patient(maximumConnections: 2, partitions: 2))
+        for index in Priced.indexes { try await engine.createIndex(index.storageIndex) }
+        let numbers = [0, -1, .max, .min, 9_007_199_254_740_993, 9_007_199_254_740_992]
+        let large: [UInt64] = [.max, .max - 1, 0, 1 << 63, (1 << 63) + 1, (1 << 63) - 1]
+        let titles = ["a", "\u{E9}", "e\u{301}", "\u{212B}", "B", "", String(repeating: "x", count: 2_000)]
+        let prices = ["27.27", "9.99", "0", "-5", "100", "12345678901234567890", "12345678901234567891"]
+            .compactMap { Decimal(string: $0) }
+        let all = (0..<60).map { id in
+            Priced(
+                id: id, number: numbers[id % 6], large: large[id * 5 % 6], title: titles[id % 7],
+                price: prices[id * 3 % 7], maybe: id % 4 == 0 ? nil : Double(id % 9) + 0.1)
+        }
+        let storage = ObjectStorage<Priced>(storage: engine)
+        try await storage.store(all.map { (CacheKey("\($0.id)"), $0) })
+        for order in [SortOrder.forward, .reverse] {
+            let descriptors = [
+                SortDescriptor(\Priced.number, order: order), SortDescriptor(\Priced.large, order: order),
+                SortDescriptor(\Priced.title, order: order), SortDescriptor(\Priced.price, order: order),
+            ]
+            for descriptor in descriptors {
+                try await check(storage, descriptor, all.sorted(using: descriptor).map(\.id))
+            }
+            let byMaybe = SortDescriptor(\Priced.maybe, order: order)
+            let expected =
+                all.filter { $0.maybe != nil }.sorted(using: byMaybe).map(\.id)
+                + all.filter { $0.maybe == nil }.map(\.id)
+            try await check(storage, byMaybe, expected)
+        }
+        #expect(try await storage.maximum(of: \.large) == .max)
+        #expect(try await storage.minimum(of: \.price) == -5)
+    }
+
+    private func check(
+        _ storage: ObjectStorage<Priced>, _ descriptor: SortDescriptor<Priced>, _ expected: [Int]
+    ) async throws {
+        var found: [Int] = []
+        var cursor: QueryCursor?
+        repeat {
+            let page = try await storage.fetch(Query(sortedBy: descriptor), limit: 17, after: cursor)
+            found += page.objects.map(\.id)
+            cursor = page.next
+        } while cursor != nil && found.count <= expected.count
+        #expect(found == expected, "\(descriptor)")
+    }
 
     @Test func `Predicates and sort orders give the objects that they give in memory`() async throws {
         let schema = try await Schemas.shared.schema()
