@@ -50,7 +50,7 @@ package enum WrappedEngine: String, CaseIterable, Sendable {
             let mirror = try file("mirror.sqlite3")
             let limited = try base.encrypted(with: keyset()).limited(count: limit.count, bytes: limit.bytes)
             let mirrored = limited.mirrored(to: mirror)
-            let engine = mirrored.cached(bytes: 1_000).expiring(after: .seconds(86_400))
+            let engine = mirrored.cached(bytes: 4_000).expiring(after: .seconds(86_400))
             return Opened(engine: engine, base: base, original: limited, mirror: mirror) {
                 try await mirrored.repair()
             }

@@ -185,14 +185,14 @@ import Testing
     // MARK: Limits
 
     @Test func `The limits hold at any time, for all sizes of items`() async throws {
-        let engine = base.cached(count: 50, bytes: 1_000)
+        let engine = base.cached(count: 50, bytes: 12_000)
         let seed = Seed.current
         let mayEnd = Locked(false)
         let observer = Task.detached {
             var observations = 0
             while !mayEnd.withLock({ $0 }) || observations == 0 {
                 let statistics = engine.statistics
-                #expect(statistics.count <= 50 && statistics.byteCount <= 1_000 && statistics.byteCount >= 0)
+                #expect(statistics.count <= 50 && statistics.byteCount <= 12_000 && statistics.byteCount >= 0)
                 observations += 1
                 await Task.yield()
             }
@@ -204,7 +204,7 @@ import Testing
                     for _ in 1...2_000 {
                         let key = CacheKey("\(Int.random(in: 0..<200, using: &generator))")
                         let data = Data(
-                            count: [0, 1, 10, 100, 999, 1_000, 1_001].randomElement(using: &generator) ?? 0)
+                            count: [0, 1, 10, 100, 999, 11_000, 11_900, 12_001].randomElement(using: &generator) ?? 0)
                         switch Int.random(in: 0..<20, using: &generator) {
                         case 0: try await engine.remove(key: key)
                         case 1: try await engine.write((0..<9).map { (CacheKey("\($0)"), data) })
@@ -232,7 +232,7 @@ import Testing
             #expect(engine.statistics.count == 0)
         }
         // Empty items have no bytes, but places.
-        let engine = base.cached(count: 3, bytes: 0)
+        let engine = base.cached(count: 3, bytes: nil)
         for number in 0..<9 { try await engine.write(Data(), key: CacheKey("\(number)")) }
         #expect(engine.statistics.count == 3)
     }

@@ -64,7 +64,7 @@ struct Wrapper: Sendable, CustomStringConvertible {
 
     /// A cache that is small enough to evict items.
     static let cached = Wrapper("cached", readsBase: false) { engine, _ in
-        func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.cached(count: 20, bytes: 2_000) }
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.cached(count: 20, bytes: 7_000) }
         return wrapped(engine)
     }
 

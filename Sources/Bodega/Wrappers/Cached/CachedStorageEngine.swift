@@ -12,9 +12,9 @@ public import Foundation
 ///   has read the feed's first cursor, and is not used while the feed can't be read. Otherwise write only through the cache:
 ///   it does not observe changes by other writers.
 ///
-/// The limits are exact: at any time, also while other threads use it, the cache holds at most so many items, and so many
-/// bytes of items. Keys and bookkeeping take about 250 bytes for each item in addition. An item that is larger than the
-/// limit is not cached.
+/// The limits are exact: at any time, also while other threads use it, the cache holds at most so many items, and takes
+/// at most so many bytes. Each item counts with its bytes, those of its key, and 200 for bookkeeping. An item that is
+/// larger than the limit is not cached.
 ///
 /// An item is evicted when a new one needs its place. Which one is decided by the algorithm S3-FIFO, with queues that adapt
 /// as in ARC: items that are read often stay, and a scan of all items does not displace them.
@@ -145,7 +145,7 @@ extension StorageEngine {
     ///
     /// - Parameters:
     ///   - count: The maximum number of items; `nil` for no limit.
-    ///   - bytes: The maximum number of bytes of all items; `nil` for no limit.
+    ///   - bytes: The maximum number of bytes that the cache takes, see ``CachedStorageEngine``; `nil` for no limit.
     public func cached(count: Int? = nil, bytes: Int? = 64 << 20) -> CachedStorageEngine<Self> {
         CachedStorageEngine(base: self, limit: StorageLimit(count: count, bytes: bytes))
     }

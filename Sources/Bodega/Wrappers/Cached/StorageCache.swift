@@ -46,6 +46,11 @@ final class StorageCache: Sendable {
     }
 }
 
+extension StorageCache {
+    /// The number of entries, also of those without an item, and the memory that they take.
+    var heldSize: StorageSize { state.withLock { $0.contents.total } }
+}
+
 // Reading.
 extension StorageCache {
 

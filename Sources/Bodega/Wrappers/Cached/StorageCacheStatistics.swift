@@ -2,7 +2,7 @@
 public struct StorageCacheStatistics: Hashable, Sendable {
     /// The number of items in the cache.
     public var count: Int
-    /// The number of bytes of all items in the cache.
+    /// The number of bytes of all items in the cache, without those of keys and bookkeeping, which count for its limit.
     public var byteCount: Int
     /// The number of items that were read from the cache, since its creation.
     public var hitCount: Int
