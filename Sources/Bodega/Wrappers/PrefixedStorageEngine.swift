@@ -9,6 +9,10 @@ public import Foundation
 ///
 /// Methods that read or remove all items read all keys of the other engine first. Removing all items removes those that
 /// exist then; an item that another writer adds at the same time may remain.
+///
+/// If the other engine hides its keys, an item whose key can't be read may belong to any collection. It appears in all
+/// of them, under the key that ``KeyHidingStorageEngine`` describes, and reading it throws, so that no collection looks
+/// empty with a wrong keyset. It can be removed by this key, and remains when all items of a collection are removed.
 public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEngine {
     /// The engine that keeps the items of all collections.
     public let base: Base
@@ -23,17 +27,21 @@ public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEng
     public var ownsAllItems: Bool { false }
 
     public func storedKey(_ key: CacheKey) -> CacheKey {
-        CacheKey(identity: prefix + key.identity, kind: key.kind)
+        key.isUnreadable ? key : CacheKey(identity: prefix + key.identity, kind: key.kind)
     }
 
     public func key(ofStored key: CacheKey) -> CacheKey? {
+        if key.isUnreadable { return key }
         // The characters of a string depend on what follows them. Its bytes don't.
         let (bytes, prefix) = (key.identity.utf8, prefix.utf8)
         guard bytes.starts(with: prefix) else { return nil }
         return CacheKey(identity: String(decoding: bytes.dropFirst(prefix.count), as: UTF8.self), kind: key.kind)
     }
 
-    public func encode(_ data: Data, key: CacheKey) -> Data { data }
+    public func encode(_ data: Data, key: CacheKey) throws -> Data {
+        try key.checkIsReadable()
+        return data
+    }
 
     public func decode(_ stored: Data, key: CacheKey) -> Data? { stored }
 
@@ -42,6 +50,7 @@ public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEng
     }
 
     public func write(stream: StorageByteStream, key: CacheKey) async throws {
+        try key.checkIsReadable()
         try await callBase { try await base.write(stream: stream, key: storedKey(key)) }
     }
 }

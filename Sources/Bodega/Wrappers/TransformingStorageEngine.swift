@@ -105,9 +105,9 @@ extension TransformingStorageEngine {
                 stored.append(.removeAll)
             case .removeAll:
                 let written = stored.compactMap { if case .write(let key, _) = $0 { key } else { nil } }
-                // A copy may lack an item, which would remain.
+                // A copy may lack an item, which would remain. An item whose key can't be read may be another engine's.
                 let existing = try await callBase(needsOriginal: true) { try await base.fetchKeys() }
-                let keys = Set(existing.filter { key(ofStored: $0) != nil } + written)
+                let keys = Set(existing.filter { key(ofStored: $0).map { !$0.isUnreadable } ?? false } + written)
                 stored += keys.map { .remove(key: $0) }
             }
         }

@@ -114,6 +114,51 @@ struct KeyHidingTests {
         #expect(try await engine().fetchKeys() == [CacheKey("a")])
     }
 
+    @Test func `Collections by prefixes report items whose keys can't be read, and never look empty then`() async throws
+    {
+        let (a, b) = (engine().prefixed("a"), engine().prefixed("b").prefixed("c"))
+        try await a.write([(CacheKey("1"), Data("1".utf8)), (CacheKey("2"), Data("2".utf8))])
+        try await b.write(Data("3".utf8), key: CacheKey("3"))
+        #expect(try await a.fetchKeys() == [CacheKey("1"), CacheKey("2")])
+
+        // Another keyset for keys: no key can be read, so each item may belong to each collection.
+        let wrong = engine(keys: EncryptionKeyset())
+        for collection in [wrong.prefixed("a"), wrong.prefixed("z")] {
+            #expect(try await collection.fetchCount() == 3)
+            #expect(await code { try await collection.fetchAll() } == .decryptionFailed)
+            #expect(await code { try await collection.fetchAllData() } == .decryptionFailed)
+            #expect(await code { try await collection.fetchSnapshot() } == .decryptionFailed)
+            let found = try await ObjectStorage<Int>(storage: collection).fetchAllObjects()
+            #expect(found.objects.isEmpty)
+            #expect(found.undecodable.map(\.code) == Array(repeating: .decryptionFailed, count: 3))
+            for key in found.undecodable.compactMap(\.key) {
+                #expect(await code { try await collection.fetch(key: key) } == .decryptionFailed)
+                #expect(await code { try await collection.write(Data(), key: key) } == .invalidArgument)
+            }
+            // Nothing shows that the items belong to this collection.
+            try await collection.removeAllData()
+            #expect(try await base.fetchCount() == 3)
+        }
+
+        // A name that was changed: one item of one collection.
+        let stored = try await base.fetchAll()
+        let name = CacheKey(String(stored[0].key.identity.reversed()))
+        try await base.apply([.remove(key: stored[0].key), .write(key: name, data: stored[0].data)])
+        for (collection, readable) in [(a as any StorageEngine, [2]), (b, [3])] {
+            let found = try await ObjectStorage<Int>(storage: collection).fetchAllObjects()
+            #expect(found.objects == readable)
+            #expect(found.undecodable.map(\.code) == [.decryptionFailed])
+            #expect(try await collection.fetchCount() == 2)
+        }
+        let unreadable = try #require(try await a.fetchKeys().first { $0 != CacheKey("2") })
+        try await a.removeAllData()
+        #expect(try await a.fetchKeys() == [unreadable])
+        #expect(try await b.fetchKeys().contains(CacheKey("3")))
+        try await a.remove(key: unreadable)
+        #expect(try await a.fetchCount() == 0)
+        #expect(try await b.fetchKeys() == [CacheKey("3")])
+    }
+
     @Test func `The keyset of the items can be rotated`() async throws {
         let engine = engine()
         try await engine.write((0..<300).map { (CacheKey("\($0)"), Data("\($0)".utf8)) })

@@ -30,37 +30,23 @@ public struct KeyHidingStorageEngine<Base: StorageEngine>: TransformingStorageEn
     }
 
     public func storedKey(_ key: CacheKey) -> CacheKey {
-        if let name = unreadableName(key) { return name }
+        if let name = key.unreadableName { return name }
         return CacheKey(identity: cipher.name(of: key), kind: .hashed)
     }
 
     public func key(ofStored name: CacheKey) -> CacheKey? {
-        if name.kind == .hashed, let key = cipher.key(named: name.identity), unreadableName(key) == nil { return key }
+        if name.kind == .hashed, let key = cipher.key(named: name.identity), !key.isUnreadable { return key }
         return CacheKey(
             identity: CacheKey.unreadablePrefix + "\(name.kind.code):" + name.identity, kind: .verbatim)
     }
 
-    /// The name in the key of an unreadable item; `nil` for other keys.
-    private func unreadableName(_ key: CacheKey) -> CacheKey? {
-        let (identity, prefix) = (key.identity.utf8, CacheKey.unreadablePrefix.utf8)
-        guard key.kind == .verbatim, identity.starts(with: prefix), identity.count >= prefix.count + 2,
-            case let rest = identity.dropFirst(prefix.count), rest.dropFirst().first == UInt8(ascii: ":"),
-            let kind = rest.first.flatMap({ CacheKey.Kind(code: $0 &- UInt8(ascii: "0")) })
-        else { return nil }
-        return CacheKey(identity: String(decoding: rest.dropFirst(2), as: UTF8.self), kind: kind)
-    }
-
     public func encode(_ data: Data, key: CacheKey) throws -> Data {
-        guard unreadableName(key) == nil else {
-            throw StorageError(
-                .invalidArgument, "The key denotes an item that can't be read. Remove the item, or use another key.",
-                key: key)
-        }
+        try key.checkIsReadable()
         return data
     }
 
     public func decode(_ stored: Data, key: CacheKey) throws -> Data? {
-        guard unreadableName(key) == nil else {
+        guard !key.isUnreadable else {
             throw StorageError(
                 .decryptionFailed,
                 """
