@@ -62,6 +62,8 @@ public struct StorageError: Error, Sendable {
         /// The server, or a connection to it, was not available within the operation's time limit. If it is unknown
         /// whether a write was applied, the message says so.
         public static let timedOut = Code(rawValue: "timedOut")
+        /// Other writers have changed an item during each of many attempts to change it. Nothing was written.
+        public static let conflict = Code(rawValue: "conflict")
         /// An argument is invalid, such as an empty name.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
     }
@@ -80,6 +82,9 @@ public struct StorageError: Error, Sendable {
 
     /// The underlying error, if there is one.
     public var cause: (any Error)?
+
+    /// The time that the server asks to wait before the next attempt, if it gives one.
+    public var retryAfter: Duration?
 
     /// Creates an error.
     ///

@@ -3,7 +3,9 @@ import Logging
 /// How often and how fast a ``RetryingStorageEngine`` retries.
 ///
 /// The n-th delay is random, between zero and the base delay times 2ⁿ⁻¹, at most the maximum. So many clients whose
-/// calls failed together don't retry together.
+/// calls failed together don't retry together. If the server has asked to wait longer, see ``StorageError/retryAfter``,
+/// the delay is that long, in addition to the random one. A call that would have to wait beyond the time limit throws
+/// its error immediately.
 ///
 /// Source: "full jitter" in M. Brooker, Exponential Backoff and Jitter, AWS Architecture Blog, 2015.
 public struct StorageRetryPolicy: Sendable {
@@ -11,11 +13,12 @@ public struct StorageRetryPolicy: Sendable {
     public var maximumAttempts = 5
     /// The upper bound of the first delay; by default 50 milliseconds.
     public var baseDelay = Duration.milliseconds(50)
-    /// The upper bound of each delay; by default 2 seconds.
+    /// The upper bound of each delay that the server has not asked for; by default 2 seconds.
     public var maximumDelay = Duration.seconds(2)
-    /// The time after which no attempt begins, counted from the first attempt; by default 30 seconds. An attempt that has
-    /// begun is not ended by it.
-    public var timeLimit = Duration.seconds(30)
+    /// The time after which no attempt begins, counted from the first attempt; by default 100 seconds: three attempts
+    /// that each end with the time limit of an HTTP engine, 30 seconds by default. An attempt that has begun is not
+    /// ended by it.
+    public var timeLimit = Duration.seconds(100)
     /// Whether an error may be temporary; by default ``isTemporary(_:)``.
     public var shouldRetry: @Sendable (any Error) -> Bool = Self.isTemporary
 
@@ -59,7 +62,8 @@ public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngin
                 return try await body()
             } catch {
                 guard attempts < policy.maximumAttempts, mayRetry(call, after: error) else { throw error }
-                let delay = policy.delayLimit(after: attempts) * random()
+                let requested = (error as? StorageError)?.retryAfter ?? .zero
+                let delay = requested + policy.delayLimit(after: attempts) * random()
                 guard elapsed() + delay < policy.timeLimit else { throw error }
                 bodegaLogger.debug(
                     "A call of an engine failed. Retrying…",

@@ -11,7 +11,9 @@ extension StorageError.Code {
 public struct HTTPStatusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The status, such as 503.
     public var status: Int
-    /// The time that the server asks to wait before the next request, if it gives one.
+    /// The time that the server asks to wait before the next request, as a number of seconds or until a date (RFC 9110,
+    /// section 10.2.3). A date is compared with that of the response, so the clocks need not agree. One that has passed
+    /// is zero.
     public var retryAfter: Duration?
 
     /// Creates an error.
@@ -28,13 +30,16 @@ public struct HTTPStatusError: Error, Hashable, Sendable, CustomStringConvertibl
         retryAfter = Self.retryAfter(of: response, now: Date())
     }
 
-    /// The header `Retry-After`: a number of seconds, or a date by the clock of the server. RFC 9110, section 10.2.3.
+    /// The header `Retry-After`.
     static func retryAfter(of response: HTTPStorageResponse, now: Date) -> Duration? {
-        guard let text = response.header("Retry-After") else { return nil }
-        if let seconds = UInt32(text) { return .seconds(Int64(seconds)) }
+        guard let text = response.header("Retry-After"), !text.isEmpty else { return nil }
+        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            // A number that does not fit is longer than any time limit.
+            return .seconds(Int64(UInt32(text) ?? .max))
+        }
         guard let date = HTTPDate.date(of: text, now: now) else { return nil }
         let start = response.header("Date").flatMap { HTTPDate.date(of: $0, now: now) } ?? now
-        return .seconds(max(0, date.timeIntervalSince(start)))
+        return .seconds(max(date.timeIntervalSince(start).rounded(.up), 0))
     }
 
     /// The status and the time to wait.
@@ -70,7 +75,9 @@ extension StorageError {
             case 500...: (.unreachable, "The server has failed. Retry later.")
             default: (.decodingFailed, "The response has an unexpected status.")
             }
-        self.init(code, "\(reason) \(subject)", key: key, cause: HTTPStatusError(response))
+        let failure = HTTPStatusError(response)
+        self.init(code, "\(reason) \(subject)", key: key, cause: failure)
+        retryAfter = failure.retryAfter
     }
 
     private static func redirect(_ response: HTTPStorageResponse, _ request: HTTPStorageRequest) -> String {

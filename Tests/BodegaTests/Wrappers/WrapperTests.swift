@@ -106,6 +106,48 @@ struct WrapperTests {
         #expect(total <= .seconds(10) && total >= .seconds(5))
     }
 
+    @Test func `A call waits as long as the server asks, and not beyond the time limit`() async throws {
+        let (clock, faulty) = (InstantClock(), FaultInjectingStorageEngine(base))
+        var busy = StorageError(.unreachable, "Too many requests.")
+        busy.retryAfter = .seconds(20)
+        let engine = faulty.retrying(clock: clock)
+        faulty.inject(.fail([.fetch], .number(1), with: busy))
+        #expect(try await engine.fetch(key: key) == nil)
+        let delays = clock.delays.withLock { $0 }
+        #expect(delays.count == 1 && delays[0] >= .seconds(20) && delays[0] <= .milliseconds(20_050))
+
+        // A server that is away for an hour is not waited for, and not called again too early.
+        busy.retryAfter = .seconds(3_600)
+        faulty.inject(.fail([.write], with: busy))
+        let error = await #expect(throws: StorageError.self) { try await engine.write(Data(), key: key) }
+        #expect(error?.retryAfter == .seconds(3_600))
+        #expect(clock.delays.withLock { $0.count } == 1)
+    }
+
+    @Test func `With the defaults, a call is retried that each time ends with the time limit of an HTTP engine`()
+        async throws
+    {
+        let clock = InstantClock()
+        let slow = SlowEngine(base: base, clock: clock, duration: .seconds(30), calls: Locked(0))
+        let error = await #expect(throws: StorageError.self) { try await slow.retrying(clock: clock).fetch(key: key) }
+        #expect(error?.code == .timedOut)
+        #expect(slow.calls.withLock { $0 } >= 3)
+    }
+
+    /// An engine whose calls end with their time limit.
+    private struct SlowEngine<Base: StorageEngine>: ForwardingStorageEngine {
+        let base: Base
+        let clock: InstantClock
+        let duration: Duration
+        let calls: Locked<Int>
+
+        func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+            calls.withLock { $0 += 1 }
+            clock.advance(by: duration)
+            throw StorageError(.timedOut, "No answer.")
+        }
+    }
+
     /// Applies conditional batches and loses their results.
     private struct LosingEngine<Base: ConditionalStorageEngine>: ForwardingStorageEngine, ConditionalStorageEngine {
         let base: Base
