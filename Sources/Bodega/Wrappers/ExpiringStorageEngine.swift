@@ -8,11 +8,13 @@ public import Foundation
 /// - Expired items take space until they are overwritten, removed, or until ``removeExpired()`` is called, for example
 ///   when the program starts. A change feed reports the removal then, not when the item expires. An expired item that is
 ///   written again keeps its place and the date of its creation, unless it was removed in between.
-/// - Calls that return keys, dates or their number read the items, too. All others cost what they cost in the other engine.
+/// - Calls that return keys, dates or their number read the items, too, one after the other or in parts of about a
+///   mebibyte. All others cost what they cost in the other engine.
 ///
 /// Apply it after ``StorageEngine/cached(count:bytes:)`` and
 /// ``StorageEngine/mirrored(to:readingMirror:pausing:clock:)``. A cache around it returns items that have expired since
-/// it read them, and a mirror around it keeps them.
+/// it read them, and a mirror around it keeps them. A store around it shows items that have expired until its next
+/// operation that writes.
 ///
 /// The other engine holds 12 bytes before each item: `EXP1` in ASCII and the expiry in milliseconds since 1970, a signed
 /// big-endian integer. An item without them, which was not written by such an engine, is reported as
@@ -30,29 +32,48 @@ public struct ExpiringStorageEngine<Base: StorageEngine>: TransformingStorageEng
         (self.base, self.period, self.now) = (base, period, now)
     }
 
-    public func encode(_ data: Data, key: CacheKey) -> Data { encode(data, expiringAfter: period) }
+    public func encode(_ data: Data, key: CacheKey) -> Data { encode(data, key, expiringAfter: period) }
 
-    private func encode(_ data: Data, expiringAfter period: Duration) -> Data {
+    private func encode(_ data: Data, _ key: CacheKey, expiringAfter period: Duration) -> Data {
         let milliseconds = now().timeIntervalSince1970 * 1_000 + period / .milliseconds(1)
         let expiry = Int64(exactly: milliseconds.rounded(.down)) ?? (milliseconds > 0 ? .max : .min)
+        report(expiry, of: key)
         return Self.magic + withUnsafeBytes(of: expiry.bigEndian) { Data($0) } + data
     }
 
     public func decode(_ stored: Data, key: CacheKey) throws -> Data? {
-        try isExpired(stored, key: key) ? nil : Data(stored.dropFirst(12))
+        let expiry = try expiry(of: stored, key: key)
+        if hasPassed(expiry) { return nil }
+        report(expiry, of: key)
+        return Data(stored.dropFirst(12))
+    }
+
+    private func report(_ expiry: Int64, of key: CacheKey) {
+        guard let call = InnerCall.current, call.followsExpiry else { return }
+        call.expires(ItemExpiry(key: key, time: expiry) { [now] in Self.milliseconds(now()) })
+    }
+
+    private static func milliseconds(_ date: Date) -> Int64 {
+        Int64(exactly: (date.timeIntervalSince1970 * 1_000).rounded(.down)) ?? .max
+    }
+
+    private func hasPassed(_ expiry: Int64) -> Bool {
+        // The last moment stands for "never".
+        expiry != .max && Double(expiry) <= now().timeIntervalSince1970 * 1_000
     }
 
     private func isExpired(_ stored: Data, key: CacheKey) throws -> Bool {
+        hasPassed(try expiry(of: stored, key: key))
+    }
+
+    private func expiry(of stored: Data, key: CacheKey) throws -> Int64 {
         guard stored.count >= 12, stored.starts(with: Self.magic) else {
             throw StorageError(
                 .decodingFailed,
                 "The item has no expiry, so it was not written by an expiring engine. Copy it into one, or remove it.",
                 key: key)
         }
-        let expiry = stored.dropFirst(4).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        // The last moment stands for "never".
-        return Int64(bitPattern: expiry) != .max
-            && Double(Int64(bitPattern: expiry)) <= now().timeIntervalSince1970 * 1_000
+        return Int64(bitPattern: stored.dropFirst(4).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 
     /// Writes an item that expires after a period of its own.
@@ -63,20 +84,47 @@ public struct ExpiringStorageEngine<Base: StorageEngine>: TransformingStorageEng
     ///   - period: The period; `nil` if the item never expires.
     /// - Throws: The error of the other engine.
     public func write(_ data: Data, key: CacheKey, expiringAfter period: Duration?) async throws {
-        try await base.write(encode(data, expiringAfter: period ?? .seconds(Int64.max)), key: key)
+        try await callBase {
+            try await base.write(encode(data, key, expiringAfter: period ?? .seconds(Int64.max)), key: key)
+        }
     }
 
     public func fetchKeys() async throws -> [CacheKey] {
-        try await fetchAll().map(\.key)
+        let keys = Locked<[CacheKey]>([])
+        try await callBase {
+            if let base = base as? any QueryableStorageEngine {
+                // One item after the other, all from one moment.
+                try await base.scan([.all(after: nil)]) {
+                    keys.withLock { $0 = [] }
+                    return { _, entry in
+                        if try !isExpired(entry.data, key: entry.key) { keys.withLock { $0.append(entry.key) } }
+                        return true
+                    }
+                }
+            } else {
+                for try await part in base.parts() {
+                    if let error = part.unreadable.first { throw error }
+                    for (key, data) in part.value where try !isExpired(data, key: key) {
+                        keys.withLock { $0.append(key) }
+                    }
+                }
+            }
+        }
+        return keys.withLock { $0 }
     }
 
     public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        let existing = Set(try await fetch(keys: candidates).map(\.key))
+        var (remaining, size, existing) = (candidates[...], PartSize(), Set<CacheKey>())
+        while !remaining.isEmpty {
+            let items = try await fetch(keys: size.next(of: &remaining))
+            size.fit(items)
+            existing.formUnion(items.lazy.map(\.key))
+        }
         return candidates.filter(existing.contains)
     }
 
     public func fetchCount() async throws -> Int {
-        try await fetchAll().count
+        try await fetchKeys().count
     }
 
     public func fetchDates(key: CacheKey) async throws -> StorageDates? {
@@ -84,9 +132,15 @@ public struct ExpiringStorageEngine<Base: StorageEngine>: TransformingStorageEng
     }
 }
 
+/// An engine whose items are absent some time after they were written, without being removed.
+protocol ItemExpiringEngine {}
+
+extension ExpiringStorageEngine: ItemExpiringEngine {}
+
 extension ExpiringStorageEngine where Base: ConditionalStorageEngine {
 
-    /// Removes the items that have expired, at most 500 in one batch. An item that is overwritten at the same time remains.
+    /// Removes the items that have expired, in batches of at most 500 items and about a mebibyte. An item that is
+    /// overwritten at the same time remains.
     ///
     /// The call reads all items once.
     ///
@@ -99,7 +153,7 @@ extension ExpiringStorageEngine where Base: ConditionalStorageEngine {
         var failure: (any Error)?
         for try await part in base.parts() {
             failure = failure ?? part.unreadable.first
-            var part = part.value
+            var (part, attempts) = (part.value, ConditionalAttempts())
             while true {
                 let expired = part.filter { item in
                     do { return try isExpired(item.data, key: item.key) } catch { failure = failure ?? error }
@@ -112,6 +166,7 @@ extension ExpiringStorageEngine where Base: ConditionalStorageEngine {
                     break
                 }
                 try Task.checkCancellation()
+                try attempts.fail(expired[0].key)
                 part = try await base.fetch(keys: expired.map(\.key))
             }
         }

@@ -78,7 +78,8 @@ extension TransformingStorageEngine {
     func callBase<Value>(needsOriginal: Bool = false, _ body: () async throws -> Value) async throws -> Value {
         do {
             if InnerCall.current == nil, !needsOriginal { return try await body() }
-            let call = InnerCall(needsOriginal: needsOriginal) { key(ofStored: $0) }
+            if self is any ItemExpiringEngine { InnerCall.current?.canLoseItems(by: .expiry) }
+            let call = InnerCall(needsOriginal: needsOriginal, outerKey: { key(ofStored: $0) })
             return try await call(body)
         } catch var error as StorageError {
             // An item of the base alone keeps its name.
@@ -214,6 +215,7 @@ extension TransformingStorageEngine where Base: ConditionalStorageEngine {
     /// Applies operations if items are in the expected state. See ``ConditionalStorageEngine/apply(_:if:)``.
     public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
         // An item may be stored in several forms, so the base compares with the form that it has.
+        var attempts = ConditionalAttempts()
         while true {
             var storedConditions: [StorageCondition] = []
             for condition in conditions {
@@ -227,6 +229,7 @@ extension TransformingStorageEngine where Base: ConditionalStorageEngine {
             let changes = try await stored(operations)
             if try await callBase({ try await base.apply(changes, if: storedConditions) }) { return true }
             try Task.checkCancellation()
+            try attempts.fail(conditions.first?.key)
         }
     }
 }

@@ -18,6 +18,9 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
         }
     }
 
+    /// How the mirror loses items on its own.
+    enum MirrorLoss: String, CaseIterable { case none, limited, expiring }
+
     typealias Raw = DatedStorageEngine & ConditionalStorageEngine
     typealias Repair = @Sendable (_ comparingAll: Bool) async throws -> Int
 
@@ -28,6 +31,8 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     let seed: UInt64
     /// Whether the mirror fails, too.
     let mirrorFails: Bool
+    let mirrorLoss: MirrorLoss
+    let mirrorReading: MirrorReading
     let raw: any Raw
     let mirror = MemoryStorageEngine()
     let faults: RandomFaults
@@ -35,13 +40,18 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     let pauses = InstantClock()
     let clock = ManualClock()
 
-    init(_ layers: [Layer], over raw: any Raw = MemoryStorageEngine(), seed: UInt64, mirrorFails: Bool = false) {
+    init(
+        _ layers: [Layer], over raw: any Raw = MemoryStorageEngine(), seed: UInt64, mirrorFails: Bool = false,
+        mirrorLoss: MirrorLoss = .none, mirrorReading: MirrorReading = .whenBaseFails
+    ) {
         (self.layers, self.raw, self.seed, self.mirrorFails) = (layers, raw, seed, mirrorFails)
+        (self.mirrorLoss, self.mirrorReading) = (mirrorLoss, mirrorReading)
         (faults, mirrorFaults) = (RandomFaults(seed: seed), RandomFaults(seed: seed &+ 1))
     }
 
     var description: String {
-        layers.map(\.rawValue).joined(separator: ", ") + (mirrorFails ? ", failing mirror" : "") + ", seed \(seed)"
+        layers.map(\.rawValue).joined(separator: ", ") + (mirrorFails ? ", failing mirror" : "")
+            + (isMirrored ? ", mirror \(mirrorReading), loss \(mirrorLoss)" : "") + ", seed \(seed)"
     }
 
     /// Whether items are evicted.
@@ -59,8 +69,9 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     ///
     /// - Parameter count: The number of wrappers, from the innermost one.
     func open(withFaults: Bool = true, count: Int? = nil) -> (engine: any Raw, repair: Repair?) {
-        let mirror: any StorageEngine =
-            withFaults ? RandomlyFailingEngine(base: self.mirror, faults: mirrorFaults) : self.mirror
+        // A nesting without faults is compared with the model, so it reads the base.
+        let reading: MirrorReading = withFaults ? mirrorReading : .whenBaseFails
+        let mirror = withFaults ? lossy(RandomlyFailingEngine(base: self.mirror, faults: mirrorFaults)) : lossyMirror
         var (engine, repair): (any Raw, Repair?) = (raw, nil)
         func fail(_ base: some Raw) -> any Raw { RandomlyFailingEngine(base: base, faults: faults) }
         if withFaults { engine = fail(engine) }
@@ -72,12 +83,12 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
                 case .prefixed: return base.prefixed("a/%é")
                 case .encrypted: return base.encrypted(with: Keysets.keyset)
                 case .retrying: return base.retrying(clock: pauses)
-                case .cached: return base.cached(count: 5, bytes: 400)
+                case .cached: return base.cached(count: 5, bytes: 1_800)
                 case .limited: return base.limited(count: Self.limit.count, bytes: Self.limit.bytes)
                 case .expiring: return base.expiring(after: .seconds(10), now: clock.now)
                 case .mirrored:
                     func mirrored(_ mirror: some StorageEngine) -> any Raw {
-                        let engine = base.mirrored(to: mirror, clock: pauses)
+                        let engine = base.mirrored(to: mirror, readingMirror: reading, clock: pauses)
                         repair = { try await engine.repair(comparingAll: $0) }
                         return engine
                     }
@@ -87,6 +98,17 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
             engine = wrap(engine)
         }
         return (engine, repair)
+    }
+
+    /// The mirror as it is read, which may have lost items.
+    var lossyMirror: any StorageEngine { lossy(mirror) }
+
+    private func lossy(_ mirror: some StorageEngine) -> any StorageEngine {
+        switch mirrorLoss {
+        case .none: mirror
+        case .limited: mirror.limited(count: 4, bytes: 300)
+        case .expiring: mirror.expiring(after: .seconds(4), now: clock.now)
+        }
     }
 
     /// Returns random nestings.
@@ -104,8 +126,11 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
             {
                 layers.insert(layers.remove(at: expiring), at: last)
             }
+            // Each second mirror loses items, and each second one is read first, in all combinations.
+            let loss = number % 8 < 4 ? MirrorLoss.none : [.limited, .expiring].randomElement(using: &generator)
             return FaultyNesting(
-                layers, over: try makeRaw(number), seed: generator.next(), mirrorFails: number % 2 == 1)
+                layers, over: try makeRaw(number), seed: generator.next(), mirrorFails: number % 2 == 1,
+                mirrorLoss: loss ?? .none, mirrorReading: Bool.random(using: &generator) ? .first : .whenBaseFails)
         }
     }
 }

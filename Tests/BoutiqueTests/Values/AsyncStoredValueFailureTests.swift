@@ -35,6 +35,46 @@ import Testing
         #expect(value.lastError == nil)
     }
 
+    @Test(.timeLimit(.minutes(2)))
+    func `A change ends when a mirror that is read first is outdated, or the engine always refuses`()
+        async throws
+    {
+        let mirrored = engine.mirrored(to: MemoryStorageEngine(), readingMirror: .first)
+        let value = AsyncStoredValue(key: "value", default: 0, storage: mirrored)
+        try await value.set(1)
+        // Another program, which does not know the mirror.
+        try await put(#"{"value":41}"#)
+        try await value.modify { $0 += 1 }
+        #expect(value.wrappedValue == 42)
+        #expect(try await text() == #"{"value":42}"#)
+
+        let (calls, refused) = (Locked(0), MemoryStorageEngine())
+        let refusing = AsyncStoredValue(key: "value", default: 0, storage: Refusing(base: refused, calls: calls))
+        let error = await #expect(throws: StorageError.self) { try await refusing.set(1) }
+        #expect(error?.code.rawValue == "conflict")
+        #expect(calls.withLock { $0 } <= 1_000)
+        #expect(try await refused.fetchCount() == 0)
+    }
+
+    /// Refuses all conditional batches. After 100,000 it fails.
+    private struct Refusing<Base: ConditionalStorageEngine>: ForwardingStorageEngine, ConditionalStorageEngine {
+        let base: Base
+        let calls: Locked<Int>
+
+        func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+            try await body()
+        }
+
+        func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
+            let count = calls.withLock { calls in
+                calls += 1
+                return calls
+            }
+            if count > 100_000 { throw StorageError(.inputOutput, "Called without end.") }
+            return false
+        }
+    }
+
     @Test func `A failed write changes and publishes nothing`() async throws {
         let faulty = FaultInjectingStorageEngine(engine)
         let value = AsyncStoredValue(key: "value", default: 0, storage: faulty)

@@ -22,33 +22,40 @@ extension EncryptedStorageEngine where Base: ConditionalStorageEngine {
     /// - Parameter progress: Receives the number of items that were examined so far, and the number of all.
     /// - Returns: The number of items that were re-encrypted, and an error for each item that can't be decrypted. Those
     ///   remain as they are.
-    /// - Throws: A ``StorageError`` if the base could not be read or written.
+    /// - Throws: A ``StorageError`` if the base could not be read or written, with ``StorageError/Code/conflict`` if
+    ///   others change an item again and again.
     public func reencrypt(
         progress: (_ examined: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> (count: Int, errors: [StorageError]) {
         let keys = try await base.fetchKeys()
         var result: (count: Int, errors: [StorageError]) = (0, [])
         // A batch is small, because a writer that changes one of its items makes it fail.
-        for start in stride(from: 0, to: keys.count, by: 200) {
+        var (remaining, size) = (keys[...], PartSize())
+        while !remaining.isEmpty {
             try Task.checkCancellation()
-            let part = Array(keys[start..<min(start + 200, keys.count)])
-            if try await !reencrypt(part, &result) {
-                for key in part { while try await !reencrypt([key], &result) {} }
+            let part = size.next(of: &remaining)
+            if try await !reencrypt(part, &result, &size) {
+                for key in part {
+                    var attempts = ConditionalAttempts()
+                    while try await !reencrypt([key], &result, &size) { try attempts.fail(key) }
+                }
             }
-            progress(start + part.count, keys.count)
+            progress(keys.count - remaining.count, keys.count)
         }
         return result
     }
 
     /// - Returns: `false` if another writer has changed one of the items; none is re-encrypted then.
     private func reencrypt(
-        _ keys: [CacheKey], _ result: inout (count: Int, errors: [StorageError])
+        _ keys: [CacheKey], _ result: inout (count: Int, errors: [StorageError]), _ size: inout PartSize
     ) async throws -> Bool {
         let primaryKeyID = keyset.primaryKeyID
         var operations: [StorageOperation] = []
         var conditions: [StorageCondition] = []
         var errors: [StorageError] = []
-        for (key, stored) in try await base.fetch(keys: keys) {
+        let items = try await base.fetch(keys: keys)
+        if keys.count > 1 { size.fit(items) }
+        for (key, stored) in items {
             do {
                 if try EncryptedItem(stored).keyID == primaryKeyID { continue }
                 let data = try encode(decrypt(stored, key: key), key: key)

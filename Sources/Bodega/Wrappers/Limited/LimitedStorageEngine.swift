@@ -37,6 +37,7 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
     }
 
     public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        InnerCall.current?.canLoseItems(by: .limit)
         guard state.withLock({ $0.items == nil }) else { return try await body() }
         do {
             try await lock.withLock(prepare)
@@ -103,6 +104,7 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
     ///   - batch: What the call changes.
     ///   - perform: Removes keys and applies the call. Returns whether it was applied.
     private func change(_ batch: LimitedBatch, _ perform: ([CacheKey]) async throws -> Bool) async throws -> Bool {
+        InnerCall.current?.canLoseItems(by: .limit)
         guard limit.allows(batch.size) else {
             throw StorageError(
                 .tooLarge,

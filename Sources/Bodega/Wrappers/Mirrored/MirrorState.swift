@@ -4,6 +4,8 @@ import Foundation
 enum MirrorMark: String, Sendable {
     /// The mirror is equal to the base.
     case complete
+    /// The mirror has no item that differs from the base, but lacks some, because it has lost them on its own.
+    case partial
     /// The mirror has all writes that have returned, but may lack one that has thrown.
     case outdated
     /// The mirror may lack a write that has returned.
@@ -50,23 +52,62 @@ struct MirrorState: Sendable {
     /// Whether the mirror may lack a write that has returned.
     private var lacksReturned = false
 
-    /// Whether the mirror is known to be equal to the base.
-    var isComplete: Bool { mark != nil && missing.isEmpty && !needsComparison }
+    /// Whether the mirror can lose items on its own.
+    private(set) var canLoseItems = false
+
+    /// Whether the mirror may have lost items on its own. Those that it has are right, but it does not know what it
+    /// lacks.
+    private(set) var isPartial = false
+
+    /// How often the mirror has lost items since a comparison began.
+    private var losses = 0
+
+    /// Whether the mirror's items expire, so that it loses some without a report.
+    private var hasExpiry = false
+
+    /// Whether the mirror is known to be equal to the base, excluding what it has lost on its own.
+    private var isComplete: Bool { mark != nil && missing.isEmpty && !needsComparison }
 
     /// Whether the mirror has all writes that have returned.
     var isReadable: Bool { mark != nil && !lacksReturned }
 
     /// What the mirror may say after a write that it has received, or that the base has refused; `nil` if it remains
     /// incomplete.
-    var markAfterWrite: MirrorMark? { isComplete ? .complete : isReadable ? .outdated : nil }
-
-    mutating func learn(_ mark: MirrorMark) {
-        self.mark = mark
-        (needsComparison, lacksReturned) = (mark != .complete, mark == .incomplete)
+    var markAfterWrite: MirrorMark? {
+        if isComplete { return isPartial ? .partial : .complete }
+        // One mark can't say that the mirror is both.
+        return isReadable && !isPartial ? .outdated : nil
     }
 
+    /// Learns what the mirror says about itself. Returns what it must say instead, because it has lost items since.
+    mutating func learn(_ mark: MirrorMark) -> MirrorMark? {
+        var actual = mark
+        if isPartial, mark != .partial { actual = mark == .complete ? .partial : .incomplete }
+        if mark == .partial { isPartial = true }
+        self.mark = actual
+        (needsComparison, lacksReturned) = (actual == .outdated || actual == .incomplete, actual == .incomplete)
+        return actual == mark ? nil : actual
+    }
+
+    /// Remembers that the mirror loses items on its own.
+    mutating func learn(_ loss: InnerCall.Loss) {
+        canLoseItems = true
+        switch loss {
+        case .limit: break
+        case .eviction: (isPartial, losses) = (true, losses + 1)
+        case .expiry: (isPartial, hasExpiry) = (true, true)
+        }
+    }
+
+    /// Begins to count what the mirror loses while it gets all items.
+    mutating func beginReplacement() { losses = 0 }
+
     /// Forgets what the mirror lacked, because it was replaced as a whole.
-    mutating func wasReplaced() { self = MirrorState(mark: .complete) }
+    mutating func wasReplaced() {
+        (missing, needsComparison, hasForgotten, isComparing, lacksReturned) = ([], false, false, false, false)
+        isPartial = hasExpiry || losses > 0
+        mark = .incomplete
+    }
 
     /// Remembers that the mirror may lack changes.
     ///
@@ -99,14 +140,18 @@ struct MirrorState: Sendable {
     mutating func beginComparison() {
         mark = .incomplete
         isComparing = true
+        losses = 0
     }
 
-    /// Ends a comparison. Returns whether the mirror is complete.
-    mutating func endComparison() -> Bool {
-        if isComparing { (isComparing, needsComparison, hasForgotten) = (false, false, false) }
-        guard isComplete else { return false }
+    /// Ends a comparison. Returns what the mirror may say then; `nil` if it is still incomplete.
+    mutating func endComparison() -> MirrorMark? {
+        if isComparing {
+            (isComparing, needsComparison, hasForgotten) = (false, false, false)
+            isPartial = hasExpiry || losses > 0
+        }
+        guard isComplete else { return nil }
         lacksReturned = false
-        return true
+        return isPartial ? .partial : .complete
     }
 }
 

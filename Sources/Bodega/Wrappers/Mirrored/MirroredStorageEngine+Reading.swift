@@ -3,14 +3,19 @@ import Logging
 
 extension MirroredStorageEngine {
 
+    /// Reads from the base or from the mirror.
+    ///
+    /// - Parameter isWhole: Whether a result of the mirror lacks nothing, even if the mirror has lost items on its own;
+    ///   `nil` if it always may.
     private func reading<Value>(
-        _ read: () async throws -> Value, orMirror readMirror: () async throws -> Value
+        _ read: () async throws -> Value, orMirror readMirror: () async throws -> Value,
+        isWhole: ((Value) -> Bool)? = nil
     ) async throws -> Value {
         let mustBeOriginal = InnerCall.current?.needsOriginal == true
         if !mustBeOriginal, readingMirror == .first, await isReadable() {
-            if let value = try await copied(readMirror) { return value }
+            if let value = try await copied(readMirror, isWhole) { return value }
         } else if !mustBeOriginal, basePause.isActive, state.withLock({ $0.isReadable }) {
-            if let value = try await copied(readMirror) { return value }
+            if let value = try await copied(readMirror, isWhole) { return value }
         }
         do {
             let value = try await noticingEvictions(read)
@@ -21,15 +26,21 @@ extension MirroredStorageEngine {
             guard !isFinal, !mustBeOriginal, await isReadable() else { throw error }
             if StorageRetryPolicy.isTemporary(error) { basePause.begin() }
             bodegaLogger.warning("An engine could not be read. Reading its mirror…", metadata: ["error": "\(error)"])
-            guard let value = try await copied(readMirror) else { throw error }
+            guard let value = try await copied(readMirror, isWhole) else { throw error }
             return value
         }
     }
 
-    /// Reads from the mirror. Returns `nil` and logs the error if that fails, so that the base is read, or its error thrown.
-    private func copied<Value>(_ readMirror: () async throws -> Value) async throws -> Value? {
+    /// Reads from the mirror. Returns `nil` if the result may lack items, and `nil` and logs the error if the read
+    /// fails, so that the base is read, or its error thrown.
+    private func copied<Value>(
+        _ readMirror: () async throws -> Value, _ isWhole: ((Value) -> Bool)?
+    ) async throws -> Value? {
+        if isWhole == nil, state.withLock({ $0.isPartial }) { return nil }
         do {
-            let value = try await readMirror()
+            let value = try await callMirror(readMirror)
+            // After the read, because the mirror may have lost an item just before it.
+            if state.withLock({ $0.isPartial }), isWhole?(value) != true { return nil }
             InnerCall.current?.answerFromCopy()
             return value
         } catch let error as CancellationError {
@@ -56,6 +67,8 @@ extension MirroredStorageEngine {
             try await base.fetch(key: key)
         } orMirror: {
             try await contents.fetch(key: key)
+        } isWhole: {
+            $0 != nil
         }
     }
 
@@ -64,6 +77,8 @@ extension MirroredStorageEngine {
             try await base.fetchStream(key: key)
         } orMirror: {
             try await contents.fetchStream(key: key)
+        } isWhole: {
+            $0 != nil
         }
     }
 
@@ -72,6 +87,8 @@ extension MirroredStorageEngine {
             try await base.fetch(keys: keys)
         } orMirror: {
             try await contents.fetch(keys: keys)
+        } isWhole: {
+            $0.count >= keys.count
         }
     }
 
@@ -104,6 +121,8 @@ extension MirroredStorageEngine {
             try await base.fetchKeys(among: candidates)
         } orMirror: {
             try await contents.fetchKeys(among: candidates)
+        } isWhole: {
+            $0.count >= candidates.count
         }
     }
 
@@ -120,6 +139,8 @@ extension MirroredStorageEngine {
             try await base.fetchDates(key: key)
         } orMirror: {
             try await contents.fetchDates(key: key)
+        } isWhole: {
+            $0 != nil
         }
     }
 }

@@ -1,12 +1,10 @@
-import Foundation
-import Logging
-
 /// When a ``MirroredStorageEngine`` reads its mirror.
 public enum MirrorReading: Sendable {
     /// Reads go to the base, and to the mirror if the base fails. They see what others have changed in the base.
     case whenBaseFails
-    /// Reads go to the mirror, and to the base only if the mirror can't be read or is incomplete. They see what others have
-    /// changed in the base after ``MirroredStorageEngine/refresh()``.
+    /// Reads go to the mirror, and to the base only if the mirror can't be read or is incomplete. They see what others
+    /// have changed in the base after ``MirroredStorageEngine/refresh()``, or after a conditional batch that was
+    /// refused because of it.
     case first
 }
 
@@ -19,6 +17,10 @@ public enum MirrorReading: Sendable {
 /// - **Reads** go to the base. If that fails, they go to the mirror, unless it may lack a write that has returned. After an
 ///   error that may be temporary, the base is not read again for ten seconds. With ``MirrorReading/first`` it is the other
 ///   way round: reads go to the mirror, and to the base only if the mirror can't be read or may lack such a write.
+/// - **Losses**: a mirror can have limits of its own, or items that expire. It then answers for the items that it has,
+///   and the base for all others. Calls that return all items, keys or their number go to the base as soon as the
+///   mirror has lost an item, and throw if the base fails; always, if its items expire. So limits of the mirror save
+///   space, not calls.
 /// - **Repair**: after a program has ended during a write, or while the mirror could not be written, call
 ///   ``repair(comparingAll:)``. Until then the mirror is not read, and a read that the base can't answer throws the base's
 ///   error.
@@ -45,11 +47,11 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
 
     let contents: MirrorContents<Mirror>
     let lock = AsyncLock()
-    private let repairs = AsyncLock()
+    let repairs = AsyncLock()
     let state = Locked(MirrorState())
     let readingMirror: MirrorReading
     let basePause: StoragePause
-    private let mirrorPause: StoragePause
+    let mirrorPause: StoragePause
 
     init(
         base: Base, mirror: Mirror, readingMirror: MirrorReading, pause: Duration, clock: any Clock<Duration>
@@ -62,7 +64,7 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
 
     /// Whether the mirror has all items that were written by calls that have returned. Until the first write or the first
     /// read from the mirror, the engine does not know, and returns `false`.
-    public var isMirrorComplete: Bool { state.withLock { $0.isReadable } }
+    public var isMirrorComplete: Bool { state.withLock { $0.isReadable && !$0.isPartial } }
 
     public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
         guard call.operation.isWrite, call.count > 0 || call.operation == .removeAll else {
@@ -93,197 +95,30 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
         defer { state.withLock { $0.lose(inner.evictedKeys.map { .remove(key: $0) }) } }
         return try await inner(body)
     }
-}
 
-// Writing to the mirror. The lock is held.
-extension MirroredStorageEngine {
-
-    /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
-    ///
-    /// The stream is read into memory, because both engines need it.
-    public func write(stream: StorageByteStream, key: CacheKey) async throws {
-        try await write(stream.data(), key: key)
-    }
-
-    private func markIncomplete() async {
-        guard !mirrorPause.isActive else { return }
-        do {
-            try await prepare()
-            guard state.withLock({ $0.mark != .incomplete }) else { return }
-            try await mirror.write(MirrorMark.incomplete.data, key: MirrorMark.key)
-            state.withLock { $0.mark = .incomplete }
-        } catch {
-            mirrorFailed(error)
-        }
-    }
-
-    /// Makes the mirror readable for the next program after the base has failed, since no write has returned that it lacks.
-    private func markOutdated() async {
-        guard !mirrorPause.isActive, state.withLock({ $0.mark == .incomplete && $0.isReadable }) else { return }
-        do {
-            try await mirror.write(MirrorMark.outdated.data, key: MirrorMark.key)
-            state.withLock { $0.mark = .outdated }
-        } catch {
-            mirrorFailed(error)
-        }
-    }
-
-    /// Finds out what the mirror says about itself. A mirror that says nothing is complete if there are no items.
-    func prepare() async throws {
-        guard state.withLock({ $0.mark == nil }) else { return }
-        let mark: MirrorMark = try await InnerCall.original {
-            if let data = try await mirror.fetch(key: MirrorMark.key) { return MirrorMark(data) }
-            if try await mirror.fetchCount() > 0 { return .incomplete }
-            return try await base.fetchCount() == 0 ? .complete : .incomplete
-        }
-        state.withLock { $0.learn(mark) }
-    }
-
-    /// Brings the mirror a change, and what it has missed before.
-    private func complete(with operations: [StorageOperation]) async {
-        guard !mirrorPause.isActive, state.withLock({ $0.mark != nil }) else {
-            return state.withLock { $0.lose(operations, wasReturned: true) }
-        }
-        do {
-            try await copyMissing()
-            if let mark = state.withLock({ $0.markAfterWrite }), !lock.hasWaiting {
-                try await mirror.apply(operations + [.write(key: MirrorMark.key, data: mark.data)])
-                state.withLock { $0.mark = mark }
-            } else if !operations.isEmpty {
-                try await mirror.apply(operations)
-            }
-            mirrorPause.end()
-        } catch {
-            state.withLock { $0.lose(operations, wasReturned: true) }
-            mirrorFailed(error)
-        }
-    }
-
-    /// Copies the items that the mirror has missed. Returns the number of differences.
-    @discardableResult
-    private func copyMissing() async throws -> Int {
-        let keys = Array(state.withLock { $0.missing })
-        var count = 0
-        for start in stride(from: 0, to: keys.count, by: 500) {
-            count += try await copy(Array(keys[start..<min(start + 500, keys.count)]))
-        }
-        state.withLock { $0.foundMissing() }
-        return count
-    }
-
-    /// Makes the mirror's items under some keys equal to those of the base. Returns the number of differences.
-    private func copy(_ keys: [CacheKey]) async throws -> Int {
-        let keys = keys.filter { $0 != MirrorMark.key }
-        // Each of the engines may have copies of its own.
-        let (items, read) = try await InnerCall.original {
-            let items = Dictionary(try await base.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 }
-            return (items, try await PartialRead(from: mirror) { try await $0.fetch(keys: keys) })
-        }
-        let copies = Dictionary(read.value.map { ($0.key, $0.data) }) { $1 }
-        // A copy that can't be read is replaced like one that differs.
-        let unreadable = Set(read.unreadable.compactMap(\.key))
-        let operations = keys.compactMap { key -> StorageOperation? in
-            if items[key] == copies[key], !unreadable.contains(key) { return nil }
-            return items[key].map { .write(key: key, data: $0) } ?? .remove(key: key)
-        }
-        if !operations.isEmpty { try await mirror.apply(operations) }
-        return operations.count
-    }
-
-    private func mirrorFailed(_ error: any Error) {
-        if StorageRetryPolicy.isTemporary(error) { mirrorPause.begin() }
-        bodegaLogger.warning(
-            "A mirror could not be written. The next writes try again.", metadata: ["error": "\(error)"])
-    }
-}
-
-// Repairing.
-extension MirroredStorageEngine {
-
-    /// Makes the items of the mirror equal to those of the base.
-    ///
-    /// If the mirror is known to lack only single items, those are copied. Otherwise all items are compared, 500 at a time;
-    /// other calls go on in between. If the call fails, the mirror remains incomplete; call it again.
-    ///
-    /// - Parameter comparingAll: Whether to compare all items even if the mirror says that it is complete.
-    /// - Returns: The number of items that were written to the mirror or removed from it.
-    /// - Throws: The error of the engine that failed.
-    @discardableResult
-    public func repair(comparingAll: Bool = false) async throws -> Int {
-        try await repairs.withLock {
-            let mustCompare = try await lock.withLock {
-                try await prepare()
-                if comparingAll { state.withLock { $0.needsComparison = true } }
-                return state.withLock { $0.needsComparison }
-            }
-            var count = 0
-            if mustCompare {
-                try await lock.withLock {
-                    try await mirror.write(MirrorMark.incomplete.data, key: MirrorMark.key)
-                    state.withLock { $0.beginComparison() }
-                }
-                count += try await copyInParts(InnerCall.original(base.fetchKeys))
-                count += try await copyInParts(InnerCall.original(contents.fetchKeys))
-            }
-            return try await lock.withLock {
-                count += try await copyMissing()
-                guard state.withLock({ $0.endComparison() }) else {
-                    throw StorageError(
-                        .unreachable, "The mirror failed while it was repaired. Call repair() again when it is back.")
-                }
-                try await mirror.write(MirrorMark.complete.data, key: MirrorMark.key)
-                state.withLock { $0.mark = .complete }
-                mirrorPause.end()
-                return count
-            }
-        }
-    }
-
-    /// Makes the items of the mirror equal to those of the base, which is read with one call.
-    ///
-    /// Call it from time to time if others change the items of the base, as with an API. All items must fit into memory, and
-    /// writes wait until it has ended; ``repair(comparingAll:)`` reads 500 items at a time instead. The mirror changes with
-    /// one batch: if that is atomic, a refresh that fails changes nothing, and the mirror can still be read.
-    ///
-    /// - Returns: The number of items that were written to the mirror or removed from it.
-    /// - Throws: The error of the engine that failed.
-    @discardableResult
-    public func refresh() async throws -> Int {
-        try await repairs.withLock {
-            try await lock.withLock {
-                let items = try await InnerCall.original(base.fetchAll).filter { $0.key != MirrorMark.key }
-                basePause.end()
-                // A copy that can't be read is replaced like one that differs.
-                let read = try await InnerCall.original { [contents] in
-                    try await PartialRead(from: contents) { try await $0.fetchAll() }
-                }
-                var copies: [CacheKey: Data?] = [:]
-                for (key, data) in read.value { copies[key] = data }
-                for key in read.unreadable.compactMap(\.key) { copies.updateValue(nil, forKey: key) }
-                var operations: [StorageOperation] = []
-                for (key, data) in items where copies.removeValue(forKey: key) != data {
-                    operations.append(.write(key: key, data: data))
-                }
-                operations += copies.keys.map { .remove(key: $0) }
-                try await mirror.apply(operations + [.write(key: MirrorMark.key, data: MirrorMark.complete.data)])
-                state.withLock { $0.wasReplaced() }
-                mirrorPause.end()
-                return operations.count
-            }
-        }
-    }
-
-    private func copyInParts(_ keys: [CacheKey]) async throws -> Int {
-        var count = 0
-        for start in stride(from: 0, to: keys.count, by: 500) {
-            count += try await lock.withLock { try await copy(Array(keys[start..<min(start + 500, keys.count)])) }
-        }
-        return count
+    /// Performs a call of the mirror. What the mirror loses does not concern the readers of this engine.
+    func callMirror<Value>(needsOriginal: Bool = false, _ body: () async throws -> Value) async throws -> Value {
+        let call = InnerCall(ofSecondEngine: needsOriginal) { [state] loss in state.withLock { $0.learn(loss) } }
+        return try await call(body)
     }
 }
 
 extension MirroredStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension MirroredStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
+extension MirroredStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {
+
+    /// Applies operations if items are in the expected state. See ``ConditionalStorageEngine/apply(_:if:)``.
+    ///
+    /// If they are not, the mirror gets the items of the conditions, so that the next read returns their state.
+    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
+        let wasApplied = try await forward(StorageCall(.applyIf, .operations(operations))) {
+            try await base.apply(operations, if: conditions)
+        }
+        // Other reads than those of the mirror have found the state already.
+        if !wasApplied, readingMirror == .first { await copyChanged(conditions.map(\.key)) }
+        return wasApplied
+    }
+}
+
 extension MirroredStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
 
 extension StorageEngine {

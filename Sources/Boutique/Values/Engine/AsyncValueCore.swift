@@ -132,7 +132,8 @@ extension AsyncValueCore {
     /// Reads the value, changes it, stores it and publishes it.
     ///
     /// - Parameter change: Changes the value.
-    /// - Throws: An error of the engine, or a ``StorageError`` with the code `encodingFailed`; nothing has changed.
+    /// - Throws: An error of the engine, or a ``StorageError`` with the code `encodingFailed`, or `conflict` if other
+    ///   writers change the value during each of many attempts; nothing has changed.
     func modify(_ change: @Sendable (inout Value) -> Void) async throws {
         try await place.turn.take {
             do {
@@ -146,8 +147,8 @@ extension AsyncValueCore {
     }
 
     private func write(_ change: (inout Value) -> Void) async throws {
-        // Not in an endless loop: each time, another writer has succeeded.
-        while try await !writeOnce(change) {}
+        var attempts = ConditionalAttempts()
+        while try await !writeOnce(change) { try attempts.fail(place.key) }
     }
 
     /// - Returns: `false` if a foreign writer has changed the value in between; nothing is written then.

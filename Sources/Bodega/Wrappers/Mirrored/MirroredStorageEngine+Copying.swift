@@ -1,0 +1,162 @@
+import Foundation
+import Logging
+
+// Writing to the mirror. The lock is held.
+extension MirroredStorageEngine {
+
+    /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
+    ///
+    /// The stream is read into memory, because both engines need it.
+    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+        try await write(stream.data(), key: key)
+    }
+
+    func markIncomplete() async {
+        guard !mirrorPause.isActive else { return }
+        do {
+            try await prepare()
+            if state.withLock({ $0.mark != .incomplete }) { try await write(.incomplete) }
+        } catch {
+            mirrorFailed(error)
+        }
+    }
+
+    func write(_ mark: MirrorMark) async throws {
+        try await callMirror { try await mirror.write(mark.data, key: MirrorMark.key) }
+        state.withLock { $0.mark = mark }
+    }
+
+    /// Makes the mirror readable for the next program after the base has failed, since no write has returned that it
+    /// lacks.
+    func markOutdated() async {
+        guard !mirrorPause.isActive, state.withLock({ $0.mark == .incomplete && $0.isReadable && !$0.isPartial })
+        else { return }
+        do {
+            try await write(.outdated)
+        } catch {
+            mirrorFailed(error)
+        }
+    }
+
+    /// Finds out what the mirror says about itself. A mirror that says nothing is complete if there are no items.
+    func prepare() async throws {
+        guard state.withLock({ $0.mark == nil }) else { return }
+        let (data, count) = try await callMirror(needsOriginal: true) {
+            let data = try await mirror.fetch(key: MirrorMark.key)
+            return (data, data == nil ? try await mirror.fetchCount() : 0)
+        }
+        let mark: MirrorMark
+        if let data {
+            mark = MirrorMark(data)
+        } else if count > 0 {
+            mark = .incomplete
+        } else {
+            mark = try await InnerCall.original(base.fetchCount) == 0 ? .complete : .incomplete
+        }
+        if let actual = state.withLock({ $0.learn(mark) }) { try await write(actual) }
+    }
+
+    /// Brings the mirror a change, and what it has missed before.
+    func complete(with operations: [StorageOperation]) async {
+        guard !mirrorPause.isActive, state.withLock({ $0.mark != nil }) else {
+            return state.withLock { $0.lose(operations, wasReturned: true) }
+        }
+        do {
+            try await copyMissing()
+            try await copy(operations, isMarked: !lock.hasWaiting)
+            mirrorPause.end()
+        } catch {
+            state.withLock { $0.lose(operations, wasReturned: true) }
+            mirrorFailed(error)
+        }
+    }
+
+    /// Applies operations to the mirror, and writes what it may say then.
+    private func copy(_ operations: [StorageOperation], isMarked: Bool) async throws {
+        let (mark, canLoseItems) = state.withLock { ($0.markAfterWrite, $0.canLoseItems) }
+        guard isMarked, let mark else { return try await apply(toMirror: operations) }
+        if canLoseItems {
+            // Only afterwards it is known whether the mirror has lost an item.
+            try await apply(toMirror: operations)
+            if let mark = state.withLock({ $0.markAfterWrite }) { try await write(mark) }
+        } else {
+            try await apply(toMirror: operations + [.write(key: MirrorMark.key, data: mark.data)])
+            state.withLock { $0.mark = mark }
+        }
+    }
+
+    /// Applies operations to the mirror. Of a batch that exceeds its limits, it has the last items that fit.
+    func apply(toMirror operations: [StorageOperation]) async throws {
+        if operations.isEmpty { return }
+        do {
+            try await callMirror { try await mirror.apply(operations) }
+        } catch let error as StorageError where error.code == .tooLarge && state.withLock({ $0.canLoseItems }) {
+            guard operations.count > 1 else {
+                guard case .write(let key, _) = operations[0] else { throw error }
+                // The base answers for an item that is too large for the mirror.
+                state.withLock { $0.learn(.eviction) }
+                return try await callMirror { try await mirror.remove(key: key) }
+            }
+            let middle = operations.count / 2
+            try await apply(toMirror: Array(operations[..<middle]))
+            try await apply(toMirror: Array(operations[middle...]))
+        }
+    }
+
+    /// Copies the items that the mirror has missed. Returns the number of differences.
+    @discardableResult
+    func copyMissing() async throws -> Int {
+        var (keys, size, count) = (Array(state.withLock { $0.missing })[...], PartSize(), 0)
+        while !keys.isEmpty { count += try await copy(size.next(of: &keys), &size) }
+        state.withLock { $0.foundMissing() }
+        return count
+    }
+
+    /// Makes the mirror's items under some keys equal to those of the base. Returns the number of differences.
+    func copy(_ keys: [CacheKey], _ size: inout PartSize) async throws -> Int {
+        let keys = keys.filter { $0 != MirrorMark.key }
+        // Each of the engines may have copies of its own.
+        let originals = try await InnerCall.original { try await base.fetch(keys: keys) }
+        size.fit(originals)
+        let items = Dictionary(originals.map { ($0.key, $0.data) }) { $1 }
+        let read = try await callMirror(needsOriginal: true) {
+            try await PartialRead(from: mirror) { try await $0.fetch(keys: keys) }
+        }
+        let copies = Dictionary(read.value.map { ($0.key, $0.data) }) { $1 }
+        // A copy that can't be read is replaced like one that differs.
+        let unreadable = Set(read.unreadable.compactMap(\.key))
+        let operations = keys.compactMap { key -> StorageOperation? in
+            if items[key] == copies[key], !unreadable.contains(key) { return nil }
+            return items[key].map { .write(key: key, data: $0) } ?? .remove(key: key)
+        }
+        try await apply(toMirror: operations)
+        return operations.count
+    }
+
+    /// Brings the mirror the items that a conditional batch has found to be changed by others.
+    func copyChanged(_ keys: [CacheKey]) async {
+        do {
+            try await lock.withLock {
+                guard !mirrorPause.isActive, state.withLock({ $0.mark != nil }) else {
+                    return state.withLock { $0.lose(keys.map { .remove(key: $0) }, wasReturned: true) }
+                }
+                do {
+                    var size = PartSize()
+                    _ = try await copy(keys, &size)
+                } catch {
+                    // The base answers until the mirror has them.
+                    state.withLock { $0.lose(keys.map { .remove(key: $0) }, wasReturned: true) }
+                    mirrorFailed(error)
+                }
+            }
+        } catch {
+            bodegaLogger.debug("A mirror was not refreshed.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    func mirrorFailed(_ error: any Error) {
+        if StorageRetryPolicy.isTemporary(error) { mirrorPause.begin() }
+        bodegaLogger.warning(
+            "A mirror could not be written. The next writes try again.", metadata: ["error": "\(error)"])
+    }
+}

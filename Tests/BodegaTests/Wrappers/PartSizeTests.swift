@@ -1,0 +1,111 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// How many bytes the calls that look at all items read at a time.
+@Suite(.timeLimit(.minutes(10))) struct PartSizeTests {
+    private static let mebibyte = 1 << 20
+
+    /// The sizes of the items in order.
+    enum Sizes: String, CaseIterable {
+        case large, small, mixed
+
+        var all: [Int] {
+            switch self {
+            case .large: Array(repeating: PartSizeTests.mebibyte, count: 40)
+            case .small: Array(repeating: 20, count: 3_000)
+            case .mixed: (0..<600).map { $0 % 100 == 99 ? PartSizeTests.mebibyte : 1_000 }
+            }
+        }
+    }
+
+    private func fill(_ engine: some StorageEngine, _ sizes: [Int]) async throws -> [CacheKey] {
+        let keys = sizes.indices.map { CacheKey(verbatim: "\($0)") }
+        for (key, size) in zip(keys, sizes) { try await engine.write(Data(count: size), key: key) }
+        return keys
+    }
+
+    @Test(arguments: Sizes.allCases, [true, false])
+    func `An expiring engine looks at its items a mebibyte at a time`(_ sizes: Sizes, _ hasScans: Bool) async throws {
+        let memory = MemoryStorageEngine()
+        let largest = Locked(0)
+        func check(_ engine: ExpiringStorageEngine<some DatedStorageEngine & ConditionalStorageEngine>) async throws {
+            let keys = try await fill(engine, sizes.all)
+            largest.withLock { $0 = 0 }
+            #expect(try await engine.fetchKeys() == keys)
+            #expect(try await engine.fetchCount() == keys.count)
+            #expect(try await engine.fetchAllDates().map(\.key) == keys)
+            #expect(try await engine.fetchKeys(among: keys) == keys)
+            #expect(try await engine.removeExpired() == 0)
+            let limited = memory.expiring(after: .seconds(-1))
+            _ = try await limited.write(Data(), key: keys[0])
+            #expect(try await engine.removeExpired() == 1)
+            #expect(try await engine.fetchKeys() == Array(keys.dropFirst()))
+        }
+        if hasScans {
+            try await check(Weighing(base: memory, largest: largest).expiring(after: .seconds(60)))
+        } else {
+            try await check(WeighingWithoutScans(base: memory, largest: largest).expiring(after: .seconds(60)))
+        }
+        // A scan ends with the item that fills a part. Without scans, large items can follow small ones.
+        #expect(largest.withLock { $0 } <= (sizes == .mixed ? 4 : 3) * Self.mebibyte)
+    }
+
+    @Test(arguments: Sizes.allCases) func `Limits, mirrors and rotations read a mebibyte at a time`(
+        _ sizes: Sizes
+    ) async throws {
+        let (memory, largest) = (MemoryStorageEngine(), Locked(0))
+        let weighing = WeighingWithoutScans(base: memory, largest: largest)
+        let keys = try await fill(weighing, sizes.all)
+        func expectSmallParts(_ comment: Comment) {
+            #expect(largest.withLock { $0 } <= 4 * Self.mebibyte, comment)
+            largest.withLock { $0 = 0 }
+        }
+        #expect(try await weighing.limited(count: 5_000).fetchCount() == keys.count)
+        expectSmallParts("limits")
+        #expect(try await weighing.mirrored(to: MemoryStorageEngine()).repair() == keys.count)
+        expectSmallParts("mirrors")
+        try await memory.removeAllData()
+        var keyset = EncryptionKeyset()
+        let encrypted = weighing.encrypted(with: keyset)
+        _ = try await fill(encrypted, sizes.all)
+        try keyset.makePrimary(keyset.addKey())
+        encrypted.use(keyset)
+        #expect(try await encrypted.reencrypt().count == keys.count)
+        expectSmallParts("rotations")
+    }
+}
+
+/// Records the largest number of bytes that one call returns, or that a scan passes on.
+private struct Weighing<Base: Raw>: ForwardingStorageEngine, QueryableStorageEngine where Base: QueryableStorageEngine {
+    let base: Base
+    let largest: Locked<Int>
+
+    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        let value = try await body()
+        largest.withLock { $0 = max($0, StorageCall.byteCount(of: value)) }
+        return value
+    }
+}
+
+private typealias Raw = DatedStorageEngine & ConditionalStorageEngine
+
+extension Weighing: DatedStorageEngine {}
+extension Weighing: ConditionalStorageEngine {}
+
+/// The same without scans.
+private struct WeighingWithoutScans<Base: Raw>: ForwardingStorageEngine {
+    let base: Base
+    let largest: Locked<Int>
+
+    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        let value = try await body()
+        largest.withLock { $0 = max($0, StorageCall.byteCount(of: value)) }
+        return value
+    }
+}
+
+extension WeighingWithoutScans: DatedStorageEngine {}
+extension WeighingWithoutScans: ConditionalStorageEngine {}
