@@ -25,7 +25,9 @@ public import OpenCombine
 ///   another, is shown once, at its place, in the order of the engine's log.
 /// - The window is patched: a change reads the changed items only. When more items leave the window than it has in reserve, it
 ///   reads the next ones from its edge.
-/// - If the engine can't be read, the items stay, ``state`` is ``StoreState/failed(_:)``, and the window tries again.
+/// - If the engine can't be read, the items stay, ``state`` is ``StoreState/failed(_:)``, and the window tries again. If
+///   only its log can't be read, as while the base of a mirror is away, the window shows the items, and tries again to
+///   follow the changes.
 ///
 /// This needs an engine that reports its changes, an `ObservableStorageEngine`. With another engine, ``reload()`` reads the
 /// items again.
@@ -106,7 +108,12 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     ///
     /// - Throws: The engine's error if the items could not be read.
     public func itemsHaveLoaded() async throws {
-        if !model.state.isLoaded { try await loader.catchUp() }
+        if model.state.isLoaded { return }
+        do {
+            try await loader.catchUp()
+        } catch  where model.state.isLoaded {
+            // The items are read, but the log is not: the follower tries again.
+        }
     }
 
     /// Shows more items.

@@ -9,7 +9,9 @@ import Bodega
 ///    cursor.
 /// 2. Reads run one after the other. Each one prepares a ``WindowUpdate`` off the main actor, from a copy of the
 ///    window, which replaces it when the read has succeeded. The main actor only shows it.
-/// 3. The query owns the loader and ends it. The follower's attempt that is running holds the loader, not the query, so
+/// 3. If the end of the log can't be read, as while the base of a mirror is away, the rows are shown, and the follower
+///    tries again until it knows what to follow.
+/// 4. The query owns the loader and ends it. The follower's attempt that is running holds the loader, not the query, so
 ///    a query that is deallocated ends a read.
 ///
 /// The main actor guards all state. `lock` orders the reads.
@@ -50,7 +52,9 @@ final class LiveQueryLoader<Item: StorableItem> {
         let count = max(count ?? pageSize, 0)
         try await lock.withLock {
             guard let contents else {
-                return try await readAll(showing: pageSize + min(count, QueryWindow<Item>.maximumLimit - pageSize))
+                let limit = pageSize + min(count, QueryWindow<Item>.maximumLimit - pageSize)
+                if try await readAll(showing: limit) != nil { follower.catchUp() }
+                return
             }
             show(try await reader.extend(contents, by: count))
         }
@@ -59,7 +63,7 @@ final class LiveQueryLoader<Item: StorableItem> {
     /// Reads the items again.
     func reload() async throws {
         do {
-            try await notingFailure { try await readAll() }
+            if try await notingFailure({ try await readAll() }) != nil { follower.catchUp() }
         } catch {
             // So that the window recovers without another call.
             if !(error is CancellationError) { follower.catchUp() }
@@ -69,12 +73,13 @@ final class LiveQueryLoader<Item: StorableItem> {
 
     /// Shows the changes since the last read.
     func catchUp() async throws {
-        try await notingFailure { try await readChanges() }
+        // The follower tries again until it knows what to follow.
+        if let error = try await notingFailure({ try await readChanges() }) { throw error }
     }
 
-    private func notingFailure(_ read: () async throws -> Void) async throws {
+    private func notingFailure(_ read: () async throws -> (any Error)?) async throws -> (any Error)? {
         do {
-            try await lock.withLock(read)
+            return try await lock.withLock(read)
         } catch {
             // A caller that stops waiting says nothing about the engine.
             if !(error is CancellationError) { model.fail(error) }
@@ -82,20 +87,33 @@ final class LiveQueryLoader<Item: StorableItem> {
         }
     }
 
-    private func readChanges() async throws {
+    /// - Returns: The error with which the end of the log could not be read. The items are shown nevertheless.
+    private func readChanges() async throws -> (any Error)? {
+        if contents != nil, cursor == nil {
+            // The rows are shown already, so only what to follow is unknown.
+            do { _ = try await reader.cursor() } catch { return error }
+        }
         guard let contents, let cursor, let changes = try await reader.changes(since: cursor) else {
             return try await readAll()
         }
         if !changes.keys.isEmpty { show(try await reader.update(contents, with: changes)) }
         self.cursor = changes.cursor
         model.showSuccess()
+        return nil
     }
 
-    private func readAll(showing limit: Int? = nil) async throws {
+    /// - Returns: The error with which the end of the log could not be read. The items are shown nevertheless.
+    private func readAll(showing limit: Int? = nil) async throws -> (any Error)? {
         // Changes between this and the rows are read again, and change nothing then.
-        let cursor = try await reader.cursor()
+        let cursor = await result { try await reader.cursor() }
         show(try await reader.all(limit: limit ?? self.limit, after: contents))
-        self.cursor = cursor
+        self.cursor = nil
+        switch cursor {
+        case .success(let cursor):
+            self.cursor = cursor
+            return nil
+        case .failure(let error): return error
+        }
     }
 
     private func show(_ update: WindowUpdate<Item>) {
