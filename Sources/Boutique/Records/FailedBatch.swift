@@ -12,6 +12,8 @@ struct FailedBatch: Sendable {
     private(set) var operations: [StorageOperation] = []
     /// The original bytes of the exceptional records that the batch was to replace, move or remove.
     private(set) var originals: [CacheKey: Data] = [:]
+    /// Whether the engine may have evicted other records.
+    let hasEvictions: Bool
 
     /// The difference that may remain between stored and shown items after a failure.
     enum Difference: Sendable {
@@ -19,9 +21,12 @@ struct FailedBatch: Sendable {
         /// The order of the items, or changes in the log.
         case order
         case items
+        /// The engine may have evicted records, which stay evicted.
+        case evictions
     }
 
-    init<Item>(_ prepared: [PreparedOperation<Item>]) {
+    init<Item>(_ prepared: [PreparedOperation<Item>], hasEvictions: Bool) {
+        self.hasEvictions = hasEvictions
         for operation in prepared {
             operations += operation.records
             originals.merge(operation.originals) { first, _ in first }
@@ -53,9 +58,11 @@ extension RecordStorage {
         }
         let planner = UndoPlanner(storage: self, failure: failure, contents: contents, exceptions: exceptions)
         let plan = try await planner.plan()
-        if !plan.operations.isEmpty { try await apply(plan.operations) }
+        let call = InnerCall()
+        if !plan.operations.isEmpty { try await apply(plan.operations, in: call) }
         if let unencodable = plan.unencodable { throw unencodable }
         if plan.leavesCopies { return .items }
+        if failure.hasEvictions || !call.evictedKeys.isEmpty { return .evictions }
         return plan.operations.isEmpty ? .none : .order
     }
 }

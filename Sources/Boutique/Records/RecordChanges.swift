@@ -5,7 +5,7 @@ import Bodega
 struct RecordChanges<Item: StorableItem>: Sendable {
     /// The cursor after the changes.
     let cursor: StorageCursor
-    /// Whether any change was made by an origin other than the store's own.
+    /// Whether any change was made by an origin other than the store's own, or with its own, but by a wrapper.
     var hasForeignChanges: Bool { !parts.isEmpty }
 
     private var parts: [NetEffect] = []
@@ -24,14 +24,19 @@ struct RecordChanges<Item: StorableItem>: Sendable {
     ///   - records: The existing records at the cursor under the keys that other origins have written.
     ///   - cursor: The cursor after the changes.
     ///   - origin: The store's own origin.
+    ///   - ownRemovals: The keys of the records that the store itself has removed; `nil` if it does not matter.
     init(
         _ changes: [StorageChange],
         _ records: [(key: CacheKey, record: DecodedRecord<Item>)],
         upTo cursor: StorageCursor,
-        ownOrigin origin: StorageOrigin
+        ownOrigin origin: StorageOrigin,
+        ownRemovals: Set<CacheKey>? = nil
     ) {
         self.cursor = cursor
-        if changes.allSatisfy({ $0.origin == origin }) { return }
+        let isShown = changes.allSatisfy { change in
+            change.origin == origin && (change.kind == .written || ownRemovals?.contains(change.key) ?? true)
+        }
+        if isShown { return }
         let endOfOwn = changes.lastIndex { $0.origin == origin }.map { $0 + 1 } ?? 0
         parts = [changes[..<endOfOwn], changes[endOfOwn...]].map { NetEffect($0, of: origin) }
         self.records = Dictionary(records.map { ($0.key, $0.record) }) { first, _ in first }

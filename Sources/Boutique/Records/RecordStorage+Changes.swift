@@ -51,26 +51,44 @@ extension RecordStorage {
 
     /// Reads the changes since a cursor, and decodes the changed records.
     ///
+    /// - Parameter removed: The keys of the records that the store itself has removed, if it has changed records since
+    ///   the cursor. A wrapper may have removed others in the same batches, to keep within its limits.
     /// - Returns: The changes, or `nil` if the log does not reach back to the cursor.
-    func changes(since cursor: StorageCursor) async throws -> RecordChanges<Item>? {
+    func changes(since cursor: StorageCursor, removed: Set<CacheKey>? = nil) async throws -> RecordChanges<Item>? {
         guard let observableEngine else { return nil }
         let origin = origin
-        let read = try await PartialRead(following: observableEngine) {
-            try await $0.fetchChangedItems(since: cursor, excluding: origin)
+        for _ in 0..<Self.maximumReads {
+            let read = try await expiringRecords.call()() {
+                try await PartialRead(following: observableEngine) {
+                    try await $0.fetchChangedItems(since: cursor, excluding: origin)
+                }
+            }
+            guard let (delta, items) = read.value else { return nil }
+            if delta.changes.isEmpty, let removed {
+                guard let own = try await allChanges(since: cursor) else { return nil }
+                // Another origin has changed something in between, so its items are needed.
+                if own.changes.contains(where: { $0.origin != origin }) { continue }
+                return RecordChanges(own.changes, [], upTo: own.cursor, ownOrigin: origin, ownRemovals: removed)
+            }
+            let records = await decode(items, unreadable: read.unreadable)
+            return RecordChanges(delta.changes, records, upTo: delta.cursor, ownOrigin: origin, ownRemovals: removed)
         }
-        guard let (delta, items) = read.value else { return nil }
-        let records = await decode(items, unreadable: read.unreadable)
-        return RecordChanges(delta.changes, records, upTo: delta.cursor, ownOrigin: origin)
+        return nil
+    }
+
+    /// The maximum number of reads of changes during which other origins change something.
+    private static var maximumReads: Int { 16 }
+
+    private func allChanges(since cursor: StorageCursor) async throws -> StorageDelta? {
+        guard let observableEngine else { return nil }
+        return try await .whole(since: cursor, excluding: nil, observableEngine.fetchChanges(since:excluding:))
     }
 
     /// Returns whether the store itself may have changed the engine since a cursor.
     ///
     /// - Returns: `true` also if the log does not reach back to the cursor.
     func mayHaveOwnChanges(since cursor: StorageCursor) async throws -> Bool {
-        guard let observableEngine,
-            let all = try await StorageDelta.whole(
-                since: cursor, excluding: nil, observableEngine.fetchChanges(since:excluding:))
-        else { return true }
+        guard let all = try await allChanges(since: cursor) else { return true }
         return all.changes.contains { $0.origin == origin }
     }
 }

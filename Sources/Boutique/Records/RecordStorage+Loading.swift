@@ -33,11 +33,14 @@ extension RecordStorage {
     /// - Throws: The engine's error. A record that can't be decoded does not cause an error.
     func load(needsCursor: Bool = false) async throws -> LoadedRecords<Item> {
         let decoding = ConcurrentDecoding(coding)
-        let (cursor, unreadable) = try await readAll(into: decoding, needsCursor: needsCursor)
+        let (cursor, unreadable) = try await expiringRecords.call()() {
+            try await readAll(into: decoding, needsCursor: needsCursor)
+        }
         var decoded = await decoding.result()
         decoded.unreadable = unreadable
         log(decoded.undecodable)
-        if coding.migration != nil { await rewriteOld(decoded) }
+        // Larger records may make the engine evict others.
+        if coding.migration != nil, await rewriteOld(decoded) { return try await load(needsCursor: needsCursor) }
         var loaded = assemble(decoded)
         loaded.cursor = cursor
         return loaded
@@ -118,7 +121,10 @@ extension RecordStorage {
     }
 
     /// Rewrites records in the current shape, each under its key. If this fails, a later load rewrites the rest.
-    private func rewriteOld(_ decoded: DecodedRecords<Item>) async {
+    ///
+    /// - Returns: Whether the engine has evicted records.
+    private func rewriteOld(_ decoded: DecodedRecords<Item>) async -> Bool {
+        let call = InnerCall()
         let old = decoded.old.sorted { $0.key < $1.key }.compactMap { index, data -> (CacheKey, Data, Item)? in
             guard case .item(let item, _, _)? = decoded.irregular[index] else { return nil }
             return (decoded.keys[index], data, item)
@@ -126,19 +132,20 @@ extension RecordStorage {
         for start in stride(from: 0, to: old.count, by: Self.rewritingBatch) {
             let batch = Array(old[start..<min(start + Self.rewritingBatch, old.count)])
             do {
-                try await rewrite(batch)
+                try await rewrite(batch, in: call)
             } catch {
                 renewOrigin()
                 boutiqueLogger.warning(
                     "Records of an older shape could not be rewritten. They are loaded, and the next load retries.",
                     metadata: ["error": "\(error)"]
                 )
-                return
+                break
             }
         }
+        return !call.evictedKeys.isEmpty
     }
 
-    private func rewrite(_ batch: [(key: CacheKey, data: Data, item: Item)]) async throws {
+    private func rewrite(_ batch: [(key: CacheKey, data: Data, item: Item)], in call: InnerCall) async throws {
         let encoded = await batch.map(\.item).concurrentCompactMap { [coding] part, receive in
             for encoded in coding.encode(part) { receive(encoded.data) }
         }
@@ -155,7 +162,7 @@ extension RecordStorage {
                 )
             }
         }
-        if !operations.isEmpty { try await apply(operations) }
+        if !operations.isEmpty { try await apply(operations, in: call) }
     }
 }
 

@@ -32,6 +32,35 @@ struct WrittenOperations<Item: StorableItem>: Sendable {
     var outcome: Result<Void, any Error>
     /// The changes after the store's cursor, including these operations, or `nil` if they are not known.
     var changes: RecordChanges<Item>?
+    /// The keys of the records that the engine has evicted or let expire. After a failure, those that it may have
+    /// evicted.
+    var lost: Set<CacheKey> = []
+    /// Whether all records must be read to know what the engine has lost.
+    var mustReload = false
+
+    private var records: [StorageOperation] {
+        var records: [StorageOperation] = []
+        for case .success(let operation) in prepared { records += operation.records }
+        return records
+    }
+
+    /// The keys of the records that the operations remove; `nil` if they remove all.
+    fileprivate var removedKeys: Set<CacheKey>? {
+        var keys: Set<CacheKey> = []
+        for operation in records {
+            switch operation {
+            case .write: break
+            case .remove(let key): keys.insert(key)
+            case .removeAll: return nil
+            }
+        }
+        return keys
+    }
+
+    /// Whether the operations write one of some records.
+    fileprivate func writes(anyOf keys: Set<CacheKey>) -> Bool {
+        !keys.isEmpty && records.contains { $0.writtenKey.map(keys.contains) ?? false }
+    }
 }
 
 extension RecordStorage {
@@ -70,36 +99,61 @@ extension RecordStorage {
             }
         }
         written.exceptions = planner.exceptions
+        let call = expiringRecords.call()
         let commit: StorageCommit?
         do {
-            commit = try await apply(written.prepared)
+            commit = try await apply(written.prepared, in: call)
         } catch {
             written.outcome = .failure(error)
+            written.lost = call.evictedKeys
             return written
         }
-        guard let cursor else { return written }
-        // The engine signals later changes.
-        if let commit, commit.before == cursor {
-            written.changes = RecordChanges(ownUpTo: commit.after)
-            return written
+        if let cursor {
+            // The engine signals later changes.
+            if let commit, commit.before == cursor {
+                written.changes = RecordChanges(ownUpTo: commit.after)
+            } else {
+                do {
+                    written.changes = try await changes(since: cursor, removed: written.removedKeys)
+                } catch {
+                    // The operations are written. The store catches up later, and logs the error if it persists.
+                    boutiqueLogger.debug("Changes could not be read after a write.", metadata: ["error": "\(error)"])
+                }
+            }
         }
-        do {
-            written.changes = try await changes(since: cursor)
-        } catch {
-            // The operations are written. The store catches up later, and logs the error if it persists.
-            boutiqueLogger.debug("Changes could not be read after a write.", metadata: ["error": "\(error)"])
-        }
+        await findLost(call.evictedKeys, &written)
         return written
     }
 
-    private func apply(_ prepared: [Result<PreparedOperation<Item>, any Error>]) async throws -> StorageCommit? {
+    /// Finds out which records the engine has lost on its own.
+    ///
+    /// - Parameters:
+    ///   - evicted: The keys of the records that it may have evicted during the write.
+    ///   - written: The outcome of the write, to which the method adds them and those that have expired.
+    private func findLost(_ evicted: Set<CacheKey>, _ written: inout WrittenOperations<Item>) async {
+        let keys = evicted.union(expiringRecords.takeExpired())
+        if keys.isEmpty { return }
+        // A record that was evicted and written again is the last one, which only the engine's order shows.
+        written.mustReload = !written.exceptions.isEmpty || written.writes(anyOf: evicted)
+        do {
+            let call = expiringRecords.call(needsOriginal: true)
+            written.lost = keys.subtracting(try await call { try await engine.fetchKeys(among: Array(keys)) })
+        } catch {
+            boutiqueLogger.debug("Evictions could not be read after a write.", metadata: ["error": "\(error)"])
+            (written.lost, written.mustReload) = (keys, true)
+        }
+    }
+
+    private func apply(
+        _ prepared: [Result<PreparedOperation<Item>, any Error>], in call: InnerCall
+    ) async throws -> StorageCommit? {
         var records: [StorageOperation] = []
         if prepared.count == 1, case .success(let operation) = prepared[0] {
             records = operation.records
         } else {
             for case .success(let operation) in prepared { records += operation.records }
         }
-        return records.isEmpty ? nil : try await apply(records)
+        return records.isEmpty ? nil : try await apply(records, in: call)
     }
 
     /// Determines the records that an operation changes. If the method throws, the planner is unchanged.

@@ -9,6 +9,8 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     let observableEngine: (any ObservableStorageEngine)?
     let commitReportingEngine: (any CommitReportingStorageEngine)?
     let logger: Logger
+    /// The records that expire.
+    let expiringRecords = ExpiringRecords()
     private let currentOrigin = Locked(StorageOrigin())
 
     init(engine: any StorageEngine, coding: RecordCoding<Item>, logger: Logger = boutiqueLogger) {
@@ -55,12 +57,14 @@ struct RecordStorage<Item: StorableItem>: Sendable {
 
     /// Applies operations with the store's origin.
     ///
+    /// - Parameter call: Learns which records the engine removes in addition.
     /// - Returns: The place of the operations in the engine's log, if it is known.
     @discardableResult
-    func apply(_ operations: [StorageOperation]) async throws -> StorageCommit? {
+    func apply(_ operations: [StorageOperation], in call: InnerCall = InnerCall()) async throws -> StorageCommit? {
         try await StorageOrigin.$current.withValue(origin) {
+            // Such an engine removes nothing on its own.
             if let commitReportingEngine { return try await commitReportingEngine.commit(operations) }
-            try await engine.apply(operations)
+            try await call { try await engine.apply(operations) }
             return nil
         }
     }

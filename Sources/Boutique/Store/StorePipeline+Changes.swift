@@ -51,14 +51,21 @@ extension StorePipeline {
     // MARK: Showing
 
     /// Shows own operations that were written, together with the changes that other origins have made around them.
+    ///
+    /// Records that the engine has lost on its own are hidden first: it has made room for the operations.
     func show(_ operations: [[StoreChange<Item>]], _ written: WrittenOperations<Item>) async {
         let isFollowing = cursor != nil
+        let lost = shown(written.lost)
+        let operations = lost.isEmpty ? operations : [[.remove(lost)]] + operations
         if isFollowing, let changes = written.changes {
             if !changes.hasForeignChanges {
                 cursor = changes.cursor
                 return await apply(operations, written.exceptions)
             }
             if await show(changes, with: operations, written.exceptions) {
+                // The log contains what was evicted, but not what has expired.
+                let lost = shown(written.lost)
+                if !lost.isEmpty { await apply([[.remove(lost)]], model.exceptions) }
                 if cursor == nil { follower.catchUp() }
                 return
             }
@@ -69,6 +76,11 @@ extension StorePipeline {
             cursor = nil
             follower.catchUp()
         }
+    }
+
+    /// The keys of those items that are shown.
+    private func shown(_ keys: Set<CacheKey>) -> [CacheKey] {
+        keys.filter { model.contents.contains($0) }
     }
 
     /// Shows the net effect of changes as one change.

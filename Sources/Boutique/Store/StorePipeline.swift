@@ -195,13 +195,14 @@ final class StorePipeline<Item: StorableItem> {
         case .success:
             await show(ready.map { $0.operation.changes }, written)
             releaseElsewhere(written, count: ready.reduce(0) { $0 + $1.operation.records.count })
+            if written.mustReload { await reloadAfterWrite() }
             if ready.contains(where: { $0.operation.leavesItemUnshown }) {
                 mustReload = true
                 follower.catchUp()
             }
             for (job, _) in ready { job.finish(.success(())) }
         case .failure(let error):
-            failedBatch = FailedBatch(ready.map { $0.operation })
+            failedBatch = FailedBatch(ready.map { $0.operation }, hasEvictions: !written.lost.isEmpty)
             let resolved = await result(resolveFailure)
             if case .failure = resolved { follower.catchUp() }
             retryOrFail(ready.map { $0.job }, with: error, resolved)
@@ -258,6 +259,7 @@ final class StorePipeline<Item: StorableItem> {
             case .items:
                 mustReload = true
                 follower.catchUp()
+            case .evictions: show(try await records.load())
             }
         } catch let error as StorageError where error.code == .encodingFailed {
             // An item that was decoded but can't be encoded can't be restored, so the store shows what is stored.
@@ -265,6 +267,16 @@ final class StorePipeline<Item: StorableItem> {
         }
         self.failedBatch = nil
         renewOrigin()
+    }
+
+    /// Reads all records after a write, in its turn. If that fails, the follower does.
+    private func reloadAfterWrite() async {
+        do {
+            show(try await records.load())
+        } catch {
+            mustReload = true
+            follower.catchUp()
+        }
     }
 
     // MARK: Loading
