@@ -32,8 +32,8 @@ public struct StorageError: Error, Sendable {
         public static let cannotOpen = Code(rawValue: "cannotOpen")
         /// The engine was closed. Open another one.
         public static let closed = Code(rawValue: "closed")
-        /// The file, folder or collection was removed or replaced while it was open, so a write to it would be lost. Nothing
-        /// was changed; reopening it may succeed.
+        /// The file, folder or collection was removed or replaced while it was open, so a write to it would be lost.
+        /// Nothing was changed; reopening it may succeed.
         public static let placeRemoved = Code(rawValue: "placeRemoved")
         /// Another process or thread held the lock for longer than the engine waits. Retrying may succeed.
         public static let locked = Code(rawValue: "locked")

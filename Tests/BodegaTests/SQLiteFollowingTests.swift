@@ -27,7 +27,7 @@ import Testing
     func removal() throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
-        let end = other.follow(tell)
+        let end = try other.follow(tell)
         try one.update(at: Date(), { [key] _ in [.write(key: key, data: Data("a".utf8))] }, committed: {})
         try one.update(at: Date(), { [key] _ in [.remove(key: key)] }, committed: {})
         end()
@@ -41,7 +41,7 @@ import Testing
         let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
         try one.update(at: Date(), { [key] _ in [.write(key: key, data: Data("a".utf8))] }, committed: {})
         let body: @Sendable (SQLiteContents) throws -> [StorageOperation] = { [key, self] _ in
-            _ = other.follow(tell)
+            _ = try other.follow(tell)
             return [.remove(key: key)]
         }
         try one.update(at: Date(), body, committed: {})
@@ -53,7 +53,7 @@ import Testing
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let foreign = SQLiteCollection(of: try SQLiteStorageEngine(opening: folder.directory))
         let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
-        let end = other.follow(tell)
+        let end = try other.follow(tell)
         var cursor = try other.cursor()
         // The same origin everywhere, as in a program that has opened the file twice.
         let origin = StorageOrigin()

@@ -154,7 +154,7 @@ struct StreamTests {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let cursor = try await engine.fetchCursor()
         let effects = Locked<[SQLiteEffect]>([])
-        let end = SQLiteCollection(of: engine).follow { new in effects.withLock { $0 += new } }
+        let end = try SQLiteCollection(of: engine).follow { new in effects.withLock { $0 += new } }
         try await engine.write(stream: StorageByteStream(Self.large), key: key)
         end()
         let delta = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))

@@ -23,6 +23,8 @@ import Testing
             committed: @escaping @Sendable () -> Void
         ) {}
 
+        func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) {}
+
         func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
             followers.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
             return { self.followers.withLock { $0.now -= 1 } }

@@ -88,11 +88,12 @@ package enum FileSystem {
 
     /// Whether a file or folder exists at a path, with symbolic links followed.
     ///
-    /// - Throws: A ``StorageError`` if that can't be determined, for example because access to its folder is denied.
+    /// - Throws: A ``StorageError`` if that can't be determined, for example because access to its folder is denied, or
+    ///   if a part of the path is not a folder, so that nothing can exist there.
     package static func exists(atPath path: String) throws -> Bool {
         var status = stat()
         if stat(path, &status) == 0 { return true }
-        if errno == ENOENT || errno == ENOTDIR { return false }
+        if errno == ENOENT { return false }
         throw StorageError.system(errno, path, "examined")
     }
 

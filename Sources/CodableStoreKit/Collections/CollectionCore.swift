@@ -23,6 +23,8 @@ final class CollectionCore: Sendable {
     private struct Following {
         var observers = 0
         var end: (@Sendable () -> Void)?
+        /// The collection itself while it has observers, so that later stores on it share it.
+        var kept: CollectionCore?
     }
 
     private let observers = Locked<[ObjectIdentifier: any RecordObservers]>([:])
@@ -56,6 +58,9 @@ final class CollectionCore: Sendable {
         get { strayState.withLock { $0 } }
         set { strayState.withLock { $0 = newValue } }
     }
+
+    /// Whether something would be forgotten if the collection were closed.
+    var mustStay: Bool { undecodable.withLock { !$0.keys.isEmpty } }
 
     /// Remembers that a record could not be decoded.
     func noteUndecodable(_ key: CacheKey) {
@@ -121,7 +126,10 @@ final class CollectionCore: Sendable {
     func beginObservation() {
         following.withLock { following in
             following.observers += 1
-            if following.observers == 1 { following.end = records.follow { self.note($0) } }
+            if following.observers == 1 {
+                following.end = records.follow { self.note($0) }
+                following.kept = self
+            }
         }
     }
 
@@ -131,10 +139,10 @@ final class CollectionCore: Sendable {
         // one. It is released after the lock.
         let ended = following.withLock { following in
             following.observers -= 1
-            if following.observers > 0 { return nil as (@Sendable () -> Void)? }
-            defer { following.end = nil }
+            if following.observers > 0 { return Following() }
+            defer { following = Following() }
             following.end?()
-            return following.end
+            return following
         }
         withExtendedLifetime(ended) {}
     }

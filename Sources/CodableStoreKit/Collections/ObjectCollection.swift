@@ -36,6 +36,12 @@ protocol ObjectCollection<Object>: AnyObject {
     ///
     /// - Returns: One outcome per object.
     func deleteAll() throws -> [Outcome<Object>]
+
+    /// Removes all objects, and what contains them.
+    func removeAll() throws
+
+    /// Creates what is missing for observing changes of others.
+    func prepareToObserve() throws
 }
 
 /// The outcome of an operation for one object.

@@ -55,7 +55,18 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         return error
     }
 
+    func prepareToObserve() throws { try records.prepareToFollow() }
+
     // MARK: Writing
+
+    func removeAll() throws {
+        core.deliveries.begin()
+        defer { core.deliveries.end() }
+        try records.removeAll { [core, observers] items in
+            core.forgetUndecodable(Set(items.map(\.key)))
+            for (key, data) in items { observers.enqueue(.removed(key, data)) }
+        }
+    }
 
     func save(_ objects: [Object]) -> [Outcome<Object>] {
         core.deliveries.begin()

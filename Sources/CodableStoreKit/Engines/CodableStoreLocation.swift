@@ -42,7 +42,7 @@ public struct CodableStoreLocation: Sendable, Hashable {
 
     /// Stores the objects of all containers and collections in one SQLite file, `CodableStoreKit.sqlite3` in a folder.
     ///
-    /// - Parameter directory: The folder. It is created by the first operation.
+    /// - Parameter directory: The folder. It is created by the first save.
     public static func sqlite(in directory: FileManager.Directory) -> CodableStoreLocation {
         CodableStoreLocation(place: .sqliteFile(path: ExactText(path(of: directory) + "/CodableStoreKit.sqlite3")))
     }

@@ -3,13 +3,13 @@ import Foundation
 
 /// The open collections of this process. A collection's stores share its core, even if they use different paths.
 ///
-/// Collections in folders and SQLite files stay open until the process ends, because a store is often created for a
-/// single operation. A shared SQLite engine belongs to its owner, so its collections stay open only while there are
-/// stores on them or observers of them.
+/// Of the collections in folders and SQLite files, those that were used last stay open, because a store is often
+/// created for a single operation. A shared SQLite engine belongs to its owner, so its collections stay open only while
+/// there are stores on them or observers of them.
 enum CollectionRegistry {
 
     private struct State: Sendable {
-        var folders: [ExactText: CollectionCore] = [:]
+        var folders = RecentCores<ExactText>()
         var files: [ExactText: SQLitePlace] = [:]
         var shared: [SQLiteCollection.Identity: Weak<CollectionCore>] = [:]
     }
@@ -30,19 +30,21 @@ enum CollectionRegistry {
             case .memory(let place): place.core(at: path)
             case .folder(let base): files(in: ExactText(base.text + "/" + path).resolvedPath)
             case .sqliteFile(let file): try self.file(file.resolvedPath).core(path)
-            case .sqliteEngine(let engine): try table(container == .named ? nil : path, of: engine.engine)
+            case .sqliteEngine(let engine): table(container == .named ? nil : path, of: engine.engine)
             }
         try core.claim(by: type, name)
         return core
     }
 
     private static func files(in folder: ExactText) -> CollectionCore {
-        state.withLock { state in
-            if let core = state.folders[folder] { return core }
-            let core = CollectionCore(FileCollection(URL(fileURLWithPath: folder.text, isDirectory: true)))
-            state.folders[folder] = core
-            return core
+        let (core, released) = state.withLock { state in
+            let core =
+                state.folders[folder]
+                ?? CollectionCore(FileCollection(URL(fileURLWithPath: folder.text, isDirectory: true)))
+            return (core, state.folders.use(core, as: folder))
         }
+        withExtendedLifetime(released) {}
+        return core
     }
 
     private static func file(_ path: ExactText) -> SQLitePlace {
@@ -54,11 +56,11 @@ enum CollectionRegistry {
         }
     }
 
-    private static func table(_ path: String?, of engine: SQLiteStorageEngine) throws -> CollectionCore {
-        let collection = SQLiteCollection(of: try path.map { try engine.collection(named: $0) } ?? engine)
+    private static func table(_ path: String?, of engine: SQLiteStorageEngine) -> CollectionCore {
+        let collection = path.map { SQLiteCollection(named: $0, in: engine) } ?? SQLiteCollection(of: engine)
         return state.withLock { state in
             if let core = state.shared[collection.identity]?.object { return core }
-            let core = CollectionCore(SQLiteRecords(collection))
+            let core = CollectionCore(SQLiteRecords { _ in collection })
             // Remove the few entries whose collections are gone.
             state.shared = state.shared.filter { $0.value.object != nil }
             state.shared[collection.identity] = Weak(core)

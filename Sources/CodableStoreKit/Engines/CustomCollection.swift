@@ -100,6 +100,13 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         return delete(objects.map { $0.codableStoreID })
     }
 
+    /// Deletes the objects. What contains them belongs to the engine.
+    func removeAll() throws {
+        for outcome in try deleteAll() { _ = try outcome.get() }
+    }
+
+    func prepareToObserve() {}
+
     private func change(
         _ identifier: Object.ID,
         _ change: @escaping (Object) -> ObjectChange<Object>,

@@ -4,12 +4,13 @@ import Logging
 
 /// An SQLite file that this module opens, and its open collections.
 ///
-/// The file can be removed or replaced while it is open. Objects saved to the open file would then be lost.
+/// Reading creates neither the file nor a collection. The file can be removed or replaced while it is open. Objects
+/// saved to the open file would then be lost.
 ///
 /// 1. An operation fails because the file was removed, replaced, or closed.
 /// 2. ``SQLiteRecords`` asks for a replacement of its collection.
 /// 3. The first request closes the open engine, unless that has been done, and opens the file at the path, or creates
-///    it. Later requests get a collection of that engine.
+///    it to write. Later requests get a collection of that engine.
 /// 4. The collections and their observers stay.
 ///
 /// The lock of `state` guards the engine and the collections. Each file has its own, so a file that is slow to open
@@ -18,51 +19,61 @@ final class SQLitePlace: Sendable {
 
     private struct State: Sendable {
         var engine: SQLiteStorageEngine?
-        var cores: [String: CollectionCore] = [:]
+        var cores = RecentCores<String>()
     }
 
     private let file: URL
     private let state = Locked(State())
 
-    /// - Parameter file: The file. It is opened when a collection is requested.
+    /// - Parameter file: The file. It is opened when a collection is requested, and created when one is written to.
     init(_ file: URL) {
         self.file = file
     }
 
-    /// Returns a collection, and opens it if necessary.
+    /// Returns a collection, which need not exist.
+    ///
+    /// - Throws: A `StorageError` if the file exists and can't be opened.
     func core(_ name: String) throws -> CollectionCore {
-        try state.withLock { state in
-            if let core = state.cores[name] { return core }
-            let records = SQLiteRecords(try open(name, &state)) { [weak self] in
-                try self?.replacement(of: $0, name, after: $1)
-            }
-            let core = CollectionCore(records)
-            state.cores[name] = core
-            return core
+        let (core, released) = try state.withLock { state -> (CollectionCore, [CollectionCore]) in
+            if let core = state.cores[name] { return (core, state.cores.use(core, as: name)) }
+            _ = try open(name, creating: false, &state)
+            let core = CollectionCore(
+                SQLiteRecords { [weak self] creating in
+                    try self?.collection(name, creating: creating)
+                } replacement: { [weak self] collection, error, creating in
+                    try self?.replacement(of: collection, name, after: error, creating: creating) ?? .same
+                })
+            return (core, state.cores.use(core, as: name))
         }
+        withExtendedLifetime(released) {}
+        return core
     }
 
-    private func open(_ name: String, _ state: inout State) throws -> SQLiteCollection {
+    private func collection(_ name: String, creating: Bool) throws -> SQLiteCollection? {
+        try state.withLock { try open(name, creating: creating, &$0) }
+    }
+
+    /// Returns a collection of the file, `nil` if there is no file.
+    private func open(_ name: String, creating: Bool, _ state: inout State) throws -> SQLiteCollection? {
+        let isMissing = try isMissing
         if state.engine != nil, isMissing { try close(&state) }
-        let engine =
-            try state.engine?.collection(named: name) ?? SQLiteStorageEngine(openingFile: file, collection: name)
+        if !creating, isMissing { return nil }
+        let engine = try state.engine ?? SQLiteStorageEngine(openingForCollections: file)
         state.engine = engine
-        return SQLiteCollection(of: engine)
+        return SQLiteCollection(named: name, in: engine)
     }
 
-    /// Returns the collection to use instead of one that has failed, or `nil` if the file is still in its place.
+    /// Returns the collection to use instead of one that has failed.
     private func replacement(
-        of collection: SQLiteCollection,
-        _ name: String,
-        after error: StorageError
-    ) throws -> SQLiteCollection? {
-        guard error.mayMeanReplacedFile else { return nil }
+        of collection: SQLiteCollection, _ name: String, after error: StorageError, creating: Bool
+    ) throws -> SQLiteRecords.Replacement {
+        guard error.mayMeanReplacedFile else { return .same }
         return try state.withLock { state in
-            if let engine = state.engine, SQLiteCollection(of: engine).isInFile(of: collection) {
-                guard error.code == .placeRemoved || isMissing else { return nil }
+            if let engine = state.engine, collection.isInFile(of: engine) {
+                guard try error.code == .placeRemoved || isMissing else { return .same }
                 try close(&state)
             }
-            return try open(name, &state)
+            return try open(name, creating: creating, &state).map { .other($0) } ?? .absent
         }
     }
 
@@ -79,5 +90,7 @@ final class SQLitePlace: Sendable {
         state.engine = nil
     }
 
-    private var isMissing: Bool { !FileManager.default.fileExists(atPath: file.path) }
+    private var isMissing: Bool {
+        get throws { try !FileSystem.exists(atPath: file.path) }
+    }
 }

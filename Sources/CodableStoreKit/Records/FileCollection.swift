@@ -47,6 +47,20 @@ final class FileCollection: RecordCollection {
         committed()
     }
 
+    func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) throws {
+        order.lock()
+        defer { order.unlock() }
+        guard try folder.exists() else { return committed([]) }
+        let items = Locked<[(key: CacheKey, data: Data)]>([])
+        try folder.update(at: Date()) { contents in
+            let all = try contents.allItems()
+            items.withLock { $0 = all }
+            return [.removeAll]
+        }
+        committed(items.withLock { $0 })
+        try folder.removeIfEmpty()
+    }
+
     private func reading<Value>(orElse absent: Value, _ body: (DiskFolder) throws -> Value) throws -> Value {
         do {
             return try body(folder)

@@ -45,6 +45,14 @@ struct KnownRecords: Sendable {
         }
     }
 
+    /// Notes that all records were removed.
+    ///
+    /// - Returns: The effects that were not reported yet.
+    mutating func allRemoved() -> [SQLiteEffect] {
+        defer { self = KnownRecords() }
+        return (records ?? [:]).map { .removed($0.key, $0.value) }
+    }
+
     private mutating func set(_ data: Data?, _ key: CacheKey) {
         if records == nil { reported[key] = .some(data) } else { records?[key] = data }
     }

@@ -39,4 +39,12 @@ final class MemoryCollection: RecordCollection {
             committed()
         }
     }
+
+    func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) {
+        core.withLock { core in
+            let items = Contents(core: core).allItems()
+            core.apply([.removeAll], at: Date())
+            committed(items)
+        }
+    }
 }

@@ -39,6 +39,14 @@ protocol RecordCollection: AnyObject, Sendable {
         committed: @escaping @Sendable () -> Void
     ) throws
 
+    /// Removes all records, and what contains them.
+    ///
+    /// - Parameter committed: Called once with the removed records, like that of ``update(_:committed:)``.
+    func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) throws
+
+    /// Creates what is missing for following foreign changes.
+    func prepareToFollow() throws
+
     /// Follows foreign changes, if the records can report them.
     ///
     /// - Parameter receive: Called with foreign changes, in one order with the calls of `committed`. It must return
@@ -65,6 +73,8 @@ extension RecordCollection {
     var canHoldStrays: Bool { false }
 
     func strays() throws -> [(key: CacheKey, data: Data)] { [] }
+
+    func prepareToFollow() throws {}
 
     func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? { nil }
 }

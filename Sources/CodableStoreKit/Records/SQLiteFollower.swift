@@ -10,6 +10,7 @@ import Logging
 /// 3. After a signal, ``catchUp()`` reads the changes after the cursor on the writing connection, so that none of
 ///    step 2 comes in between, and reports those that step 2 has not reported.
 /// 4. When the file was removed, replaced or closed, the follower moves to the collection that takes its place.
+/// 5. When the collection was removed, all of its records are reported as removed, and step 1 creates it again.
 ///
 /// So all changes are reported in the order of the commits. Observers of a removed object receive the object. The file
 /// doesn't contain it any more, so all records are kept in memory while there are observers.
@@ -18,7 +19,10 @@ import Logging
 final class SQLiteFollower: Sendable {
 
     private struct State: Sendable {
-        var collection: SQLiteCollection
+        /// The collection, `nil` if it could not be opened yet.
+        var collection: SQLiteCollection?
+        /// How often the collection had been removed when it was registered with, `nil` before that.
+        var removals: Int?
         /// The position in the log up to which all changes are reported, `nil` if the log can't be read yet.
         var cursor: StorageCursor?
         var known = KnownRecords()
@@ -28,41 +32,63 @@ final class SQLiteFollower: Sendable {
         var hasEnded = false
     }
 
+    /// Opens the collection, and creates its file if necessary.
+    typealias Open = @Sendable () throws -> SQLiteCollection?
+
     /// Replaces a collection that can't be used any more.
     ///
     /// - Returns: Whether there is a replacement. If it throws, there may be one later.
     typealias Replace = @Sendable (SQLiteCollection, StorageError) throws -> Bool
 
-    private let state: Locked<State>
+    private let state = Locked(State())
     private let follower = ChangeFollower()
+    private let open: Open
     private let replace: Replace
     private let report: @Sendable ([SQLiteEffect]) -> Void
 
     init(
-        _ collection: SQLiteCollection,
-        replace: @escaping Replace,
-        _ report: @escaping @Sendable ([SQLiteEffect]) -> Void
+        open: @escaping Open, replace: @escaping Replace, _ report: @escaping @Sendable ([SQLiteEffect]) -> Void
     ) {
-        state = Locked(State(collection: collection))
+        self.open = open
         self.replace = replace
         self.report = report
     }
 
     /// Begins to report changes from now on.
     func begin() {
-        let collection = state.withLock { $0.collection }
-        follower.begin("\(collection.url.path)", logger: codableStoreLogger) { [weak self] in
+        follower.begin("CodableStore", logger: codableStoreLogger) { [weak self] in
             guard let self else { return }
             // Reading blocks.
             try await withCheckedThrowingContinuation { continuation in
                 DispatchQueue.global().async { continuation.resume(with: Result { try self.catchUp() }) }
             }
         }
-        begin(with: collection)
+        tryToRegister()
     }
 
-    private func begin(with collection: SQLiteCollection) {
-        let endOfEffects = collection.follow { [self] effects in
+    /// Registers with the collection now, or when the next attempt to catch up succeeds.
+    private func tryToRegister() {
+        do {
+            if let collection = try collection() { try register(with: collection) }
+        } catch {
+            codableStoreLogger.notice(
+                "Changes of other processes can't be followed yet. Retrying…", metadata: ["error": "\(error)"])
+            follower.catchUp()
+        }
+    }
+
+    private func collection() throws -> SQLiteCollection? {
+        if let collection = state.withLock({ $0.collection }) { return collection }
+        guard let opened = try open() else { return nil }
+        return state.withLock { state in
+            if state.collection == nil { state.collection = opened }
+            return state.collection
+        }
+    }
+
+    private func register(with collection: SQLiteCollection) throws {
+        let removals = collection.removals
+        let endOfEffects = try collection.follow { [self] effects in
             let isFollowed = state.withLock { state in
                 guard state.collection === collection else { return false }
                 for effect in effects { state.known.note(effect) }
@@ -70,19 +96,19 @@ final class SQLiteFollower: Sendable {
             }
             if isFollowed { report(effects) }
         }
+        let signals: AsyncStream<Void>
         do {
+            signals = try collection.changeSignals()
+            // The changes from now on.
             _ = try cursor(of: collection)
         } catch {
-            codableStoreLogger.notice(
-                "Changes of other processes can't be followed yet. Retrying…",
-                metadata: ["file": "\(collection.url.path)", "error": "\(error)"]
-            )
+            endOfEffects()
+            throw error
         }
-        let signals = collection.changeSignals()
         let isOver = state.withLock { state in
             // The collection may have been replaced in the meantime.
-            guard state.collection === collection, !state.hasEnded else { return true }
-            state.endOfEffects = endOfEffects
+            guard state.collection === collection, state.removals == nil, !state.hasEnded else { return true }
+            (state.removals, state.endOfEffects) = (removals, endOfEffects)
             follower.follow(signals) { [weak self] in self?.noteClosing(of: collection) }
             return false
         }
@@ -105,16 +131,28 @@ final class SQLiteFollower: Sendable {
         endOfEffects?()
     }
 
-    /// Follows another collection, which replaces one. Does nothing if that one has been replaced already.
-    func move(from old: SQLiteCollection, to collection: SQLiteCollection) {
+    /// Follows another collection, which replaces one. Does nothing if that has been done.
+    func move(to collection: SQLiteCollection) {
         let moved = state.withLock { state -> State? in
-            guard state.collection === old, !state.hasEnded else { return nil }
+            guard state.collection !== collection, !state.hasEnded else { return nil }
             defer { state = State(collection: collection) }
             return state
         }
         guard let moved else { return }
         moved.endOfEffects?()
-        begin(with: collection)
+        tryToRegister()
+    }
+
+    /// Reports that all records were removed together with their collection, and registers with a new one.
+    private func registerAgain(with collection: SQLiteCollection) throws {
+        let (effects, endOfEffects) = state.withLock { state -> ([SQLiteEffect], (@Sendable () -> Void)?) in
+            guard state.collection === collection else { return ([], nil) }
+            defer { state = State(collection: collection, hasEnded: state.hasEnded) }
+            return (state.known.allRemoved(), state.endOfEffects)
+        }
+        endOfEffects?()
+        if !effects.isEmpty { report(effects) }
+        try register(with: collection)
     }
 
     /// Notes committed operations of this collection, which their caller reports to the observers.
@@ -124,7 +162,8 @@ final class SQLiteFollower: Sendable {
 
     /// Reports changes of other writers, or moves on from a collection that can't be used any more.
     private func catchUp() throws {
-        let (collection, isClosed, hasEnded) = state.withLock { ($0.collection, $0.isClosed, $0.hasEnded) }
+        guard let collection = try collection() else { return }
+        let (removals, isClosed, hasEnded) = state.withLock { ($0.removals, $0.isClosed, $0.hasEnded) }
         if hasEnded { return }
         if isClosed {
             // Without a replacement there is nothing to follow.
@@ -132,7 +171,11 @@ final class SQLiteFollower: Sendable {
             return
         }
         do {
+            if let removals, removals != collection.removals { try registerAgain(with: collection) }
+            if removals == nil { try register(with: collection) }
             try reportUpdate(of: collection)
+        } catch let error as StorageError where error.isOfRemovedCollection {
+            try registerAgain(with: collection)
         } catch let error as StorageError where error.mayMeanReplacedFile {
             guard try replace(collection, error) else { throw error }
         }

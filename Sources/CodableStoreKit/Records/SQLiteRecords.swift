@@ -1,46 +1,61 @@
 import Bodega
 import Foundation
 
-/// Records in a collection of an SQLite file, which can be replaced while it is in use.
+/// Records in a collection of an SQLite file, which can be missing, and replaced while it is in use.
 ///
-/// 1. An operation uses the current collection.
-/// 2. If it throws, `replacement` is asked for another collection. If there is one, it becomes the current one.
+/// 1. An operation uses the current collection. If there is none, `open` is asked for it. Reading creates no file;
+///    without one, there are no records.
+/// 2. If the operation throws, `replacement` is asked for another collection. If there is one, it becomes the current
+///    one.
 /// 3. The follower moves to the new collection, and the operation runs again.
 ///
-/// `current` and `follower` have a lock each, and neither is held while the collection is used or `replacement` runs.
-/// If two threads find a replacement simultaneously, the first one is used by both.
+/// `current` and `follower` have a lock each, and neither is held while the collection is used, or `open` or
+/// `replacement` runs. If two threads find a replacement simultaneously, the first one is used by both.
 final class SQLiteRecords: RecordCollection {
 
-    /// Returns the collection to use after an operation failed on another, or `nil` if the other was not the cause.
-    typealias Replacement = @Sendable (SQLiteCollection, StorageError) throws -> SQLiteCollection?
+    /// What to use instead of a collection on which an operation has failed.
+    enum Replacement {
+        /// The collection was not the cause.
+        case same
+        /// There is no file, and none is to be created.
+        case absent
+        case other(SQLiteCollection)
+    }
 
-    private let current: Locked<SQLiteCollection>
-    private let replacement: Replacement
+    /// Returns the collection, `nil` if there is no file and none is to be created.
+    typealias Open = @Sendable (_ creating: Bool) throws -> SQLiteCollection?
+
+    /// Returns the collection to use after an operation failed on another.
+    typealias Replace = @Sendable (SQLiteCollection, StorageError, _ creating: Bool) throws -> Replacement
+
+    private let current = Locked<SQLiteCollection?>(nil)
+    private let open: Open
+    private let replacement: Replace
     private let follower = Locked<SQLiteFollower?>(nil)
 
-    init(_ collection: SQLiteCollection, replacement: @escaping Replacement = { _, _ in nil }) {
-        current = Locked(collection)
+    init(open: @escaping Open, replacement: @escaping Replace = { _, _, _ in .same }) {
+        self.open = open
         self.replacement = replacement
     }
 
     /// Returns the key that a Boutique store uses for the same identifier.
     func key(_ text: String) -> CacheKey { CacheKey(text) }
 
-    func data(of key: CacheKey) throws -> Data? { try using { try $0.data(of: key) } }
+    func data(of key: CacheKey) throws -> Data? { try reading(orElse: nil) { try $0.data(of: key) } }
 
-    func contains(_ key: CacheKey) throws -> Bool { try using { try $0.contains(key) } }
+    func contains(_ key: CacheKey) throws -> Bool { try reading(orElse: false) { try $0.contains(key) } }
 
-    func items() throws -> [(key: CacheKey, data: Data)] { try using { try $0.allItems() } }
+    func items() throws -> [(key: CacheKey, data: Data)] { try reading(orElse: []) { try $0.allItems() } }
 
-    func values() throws -> [Data] { try using { try $0.allValues() } }
+    func values() throws -> [Data] { try reading(orElse: []) { try $0.allValues() } }
 
-    func file(of key: CacheKey) -> URL? { current.withLock { $0.url } }
+    func file(of key: CacheKey) -> URL? { current.withLock { $0?.url } }
 
     func update(
         _ body: @escaping @Sendable (any RecordContents) throws -> [StorageOperation],
         committed: @escaping @Sendable () -> Void
     ) throws {
-        try using { collection in
+        try using(creating: true) { collection in
             let operations = Locked<[StorageOperation]>([])
             try collection.update(at: Date()) { contents in
                 let planned = try body(contents)
@@ -53,13 +68,28 @@ final class SQLiteRecords: RecordCollection {
         }
     }
 
+    func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) throws {
+        let isPresent: Void? = try using(creating: false) { collection in
+            try collection.remove { [follower] items in
+                follower.withLock { $0 }?.note([.removeAll])
+                committed(items)
+            }
+        }
+        if isPresent == nil { committed([]) }
+    }
+
+    func prepareToFollow() throws {
+        _ = try using(creating: true) { try $0.create() }
+    }
+
     func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
+        let open: SQLiteFollower.Open = { [weak self] in try self?.collection(creating: true) }
         let replace: SQLiteFollower.Replace = { [weak self] collection, error in
             // A removed file is not created again just to observe it.
-            guard FileManager.default.fileExists(atPath: collection.url.path) else { throw error }
-            return try self?.replace(collection, after: error) != nil
+            guard try FileSystem.exists(atPath: collection.url.path) else { throw error }
+            return try self?.replace(collection, after: error, creating: true) != nil
         }
-        let new = SQLiteFollower(current.withLock { $0 }, replace: replace, receive)
+        let new = SQLiteFollower(open: open, replace: replace, receive)
         follower.withLock { $0 = new }
         new.begin()
         return { [follower] in
@@ -69,28 +99,52 @@ final class SQLiteRecords: RecordCollection {
         }
     }
 
+    private func reading<Value>(orElse absent: Value, _ body: (SQLiteCollection) throws -> Value) throws -> Value {
+        try using(creating: false, body) ?? absent
+    }
+
     /// Runs a closure with the collection, and again if it was replaced, as the first attempt changed nothing.
-    private func using<Value>(_ body: (SQLiteCollection) throws -> Value) throws -> Value {
-        let collection = current.withLock { $0 }
+    ///
+    /// - Returns: `nil` if there is no file, and none is to be created.
+    private func using<Value>(creating: Bool, _ body: (SQLiteCollection) throws -> Value) throws -> Value? {
+        guard let collection = try collection(creating: creating) else { return nil }
         do {
             return try body(collection)
         } catch let error as StorageError {
-            guard let other = try replace(collection, after: error) else { throw error }
-            return try body(other)
+            switch try replacement(collection, error, creating) {
+            case .same: throw error
+            case .absent:
+                current.withLock { if $0 === collection { $0 = nil } }
+                return nil
+            case .other(let found): return try body(use(found, insteadOf: collection))
+            }
         }
+    }
+
+    private func collection(creating: Bool) throws -> SQLiteCollection? {
+        if let collection = current.withLock({ $0 }) { return collection }
+        guard let found = try open(creating) else { return nil }
+        return use(found, insteadOf: nil)
     }
 
     /// Replaces a collection that has failed.
     ///
     /// - Returns: The collection to use instead, or `nil` if the collection was not the cause.
-    private func replace(_ collection: SQLiteCollection, after error: StorageError) throws -> SQLiteCollection? {
-        guard let found = try replacement(collection, error) else { return nil }
+    private func replace(
+        _ collection: SQLiteCollection, after error: StorageError, creating: Bool
+    ) throws -> SQLiteCollection? {
+        guard case .other(let found) = try replacement(collection, error, creating) else { return nil }
+        return use(found, insteadOf: collection)
+    }
+
+    private func use(_ found: SQLiteCollection, insteadOf old: SQLiteCollection?) -> SQLiteCollection {
         let other = current.withLock { current in
             // Another thread may have replaced it already.
-            if current === collection { current = found }
-            return current
+            if let current, current !== old { return current }
+            current = found
+            return found
         }
-        follower.withLock { $0 }?.move(from: collection, to: other)
+        follower.withLock { $0 }?.move(to: other)
         return other
     }
 }

@@ -74,6 +74,21 @@ extension CodableStore {
         try collection().deleteAll().map { Result($0) }
     }
 
+    /// Removes the collection itself: all objects, also records that cannot be decoded, and what contains them, such as
+    /// the table of an SQLite file, or the folder if no other files are in it.
+    ///
+    /// Observers are notified of the objects that can be decoded. The store can still be used: the next save creates
+    /// the collection again, and so do observers in other processes, and those that are notified of changes of others.
+    /// ``deleteCollection()`` keeps the collection and what cannot be decoded.
+    ///
+    /// The collection of an SQLite engine that was passed to ``CodableStore/Engine/sqlite(_:)`` stays, without its
+    /// items; so does what contains the objects of a custom engine.
+    ///
+    /// - Throws: A ``/Bodega/StorageError``. In that case, nothing is changed; a custom engine may have deleted some.
+    public func removeCollection() throws {
+        try collection().removeAll()
+    }
+
     private func results(
         of identifiers: [Object.ID],
         _ operation: (OpenCollection) -> [Outcome<Object>]

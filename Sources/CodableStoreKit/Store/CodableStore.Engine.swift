@@ -41,7 +41,7 @@ extension CodableStore.Engine {
 
     /// Stores the objects of all containers and collections in one SQLite file, `CodableStoreKit.sqlite3` in a folder.
     ///
-    /// - Parameter directory: The folder. It is created by the first operation.
+    /// - Parameter directory: The folder. It is created by the first save.
     public static func sqlite(in directory: FileManager.Directory) -> Self {
         .at(.sqlite(in: directory))
     }

@@ -24,7 +24,8 @@ open class CodableStore<Object: BaseCodableStoreable> {
     /// The engine that stores the objects.
     public let engine: Engine
 
-    /// Creates a store. The first operation opens the collection, and throws an error if that fails.
+    /// Creates a store. The first operation opens the collection, and throws an error if that fails. Reading creates
+    /// nothing; the first save or observation creates what is missing.
     ///
     /// - Parameters:
     ///   - container: The container within the engine.
@@ -68,7 +69,10 @@ open class CodableStore<Object: BaseCodableStoreable> {
     func addObserver(
         _ call: @escaping Observers<Object>.Call
     ) -> (subscription: ObservableCodableStoreSubscription, failure: (any Error)?) {
-        if let collection = opened.withLock({ $0 }) { return (collection.observers.add(call), nil) }
+        if let collection = opened.withLock({ $0 }) {
+            let failure = failureToPrepare(collection)
+            return (collection.observers.add(call), failure)
+        }
         let observer = PendingObserver(call)
         let place = engine.place(in: container)
         // Added first, so that a store that opens the collection right after this attempt fails does not miss it.
@@ -78,11 +82,25 @@ open class CodableStore<Object: BaseCodableStoreable> {
             observer.end()
         }
         do {
-            observer.begin(with: try collection().observers)
+            let collection = try collection()
+            let failure = failureToPrepare(collection)
+            observer.begin(with: collection.observers)
             if let place { PendingObservers.remove(observer, at: place) }
-            return (subscription, nil)
+            return (subscription, failure)
         } catch {
             return (subscription, error)
+        }
+    }
+
+    /// Creates what is missing for observing changes of others.
+    ///
+    /// - Returns: The error if that failed. It is tried again later, and changes of this process are observed anyway.
+    private func failureToPrepare(_ collection: OpenCollection) -> (any Error)? {
+        do {
+            try collection.prepareToObserve()
+            return nil
+        } catch {
+            return error
         }
     }
 }

@@ -228,6 +228,14 @@ package final class DiskFolder: Sendable {
         }
     }
 
+    /// Removes the folder if nothing is in it and no process writes. A writer that comes later creates it again.
+    package func removeIfEmpty() throws {
+        removeControlFolderIfIdle()
+        if rmdir(path) != 0, ![ENOENT, ENOTEMPTY, EEXIST].contains(errno) {
+            throw StorageError.system(errno, path, "removed")
+        }
+    }
+
     private func isSame(_ descriptor: Int32, as name: String, in folder: Int32) throws -> Bool {
         var opened = stat()
         var named = stat()

@@ -14,8 +14,9 @@ import Logging
 /// - Batches are applied all or nothing, even if the program or the system crashes: a committed batch is finished when
 ///   the folder is used next. Reads of several items see all of a batch or none of it. There is one exception: on a
 ///   full volume without space for preparing a batch, removals are carried out one by one.
-/// - Conditional batches compare items under the lock that all engines for the folder take to write. So they lose no change
-///   of another engine or process, but can overwrite one that a program without that lock makes in the same moment.
+/// - Conditional batches compare items under the lock that all engines for the folder take to write. So they lose no
+///   change of another engine or process, but can overwrite one that a program without that lock makes in the same
+///   moment.
 /// - Any number of engines, in one or several processes, can use the same folder concurrently. An operation that has to
 ///   wait longer than 30 seconds for another one throws ``StorageError/Code/locked``.
 /// - Folders of the first Bodega can be opened with all of their items, and the first Bodega can read ours. Its files

@@ -2,32 +2,54 @@ package import Foundation
 import GRDB
 
 /// A collection in an SQLite file with a synchronous interface, the counterpart of ``SQLiteStorageEngine``.
+///
+/// A collection that is referred to by its name need not exist. Reading it creates nothing; writing and following it
+/// create it, also after another program has removed it.
 package final class SQLiteCollection: Sendable {
 
     let core: SQLiteFile
-    let table: SQLiteTable
+    /// The collection's name, `nil` if it is the one of an engine.
+    private let name: String?
+
+    private struct Found: Sendable {
+        /// The collection's table, `nil` until it is found.
+        var table: SQLiteTable?
+        var removals = 0
+    }
+
+    private let found: Locked<Found>
     private let origin = StorageOrigin()
 
     /// Uses the collection of an engine, and the engine's file.
     package init(of engine: SQLiteStorageEngine) {
-        core = engine.core
-        table = engine.table
+        (core, name, found) = (engine.core, nil, Locked(Found(table: engine.table)))
+    }
+
+    /// Refers to a collection in the file of an engine by its name, which must not be empty.
+    package init(named name: String, in engine: SQLiteStorageEngine) {
+        (core, self.name, found) = (engine.core, name, Locked(Found()))
     }
 
     /// The location of the file.
     package var url: URL { core.url }
 
     /// Identifies the collection while an instance for it exists.
-    package var identity: Identity { Identity(core: ObjectIdentifier(core), table: table.name) }
+    package var identity: Identity {
+        Identity(core: ObjectIdentifier(core), name: name, table: name == nil ? knownTable?.name : nil)
+    }
 
     /// Identifies a collection.
     package struct Identity: Hashable, Sendable {
         let core: ObjectIdentifier
-        let table: String
+        let name: String?
+        let table: String?
     }
 
     /// Whether another collection uses the same open file.
     package func isInFile(of other: SQLiteCollection) -> Bool { core === other.core }
+
+    /// Whether the collection uses the open file of an engine.
+    package func isInFile(of engine: SQLiteStorageEngine) -> Bool { core === engine.core }
 
     /// Closes the file when the operations in progress are done. All of its collections throw
     /// ``StorageError/Code/closed`` from then on.
@@ -42,24 +64,97 @@ package final class SQLiteCollection: Sendable {
         try core.mapped { try core.checkPlace() }
     }
 
+    // MARK: The table
+
+    private var knownTable: SQLiteTable? { found.withLock { $0.table } }
+
+    /// How often the table was found to have been removed. What was registered for a table is of no use after that.
+    package var removals: Int { found.withLock { $0.removals } }
+
+    /// Runs a closure with the table, which is created if it is missing.
+    ///
+    /// - Throws: An error with ``StorageError/isOfRemovedCollection`` if the table was removed. The next call creates
+    ///   one.
+    func withTable<Result>(_ body: (SQLiteTable) throws -> Result) throws -> Result {
+        let table = try createdTable()
+        do {
+            return try body(table)
+        } catch let error as StorageError where name != nil && error.isOfRemovedCollection {
+            forget(table)
+            throw error
+        }
+    }
+
+    private func createdTable() throws -> SQLiteTable {
+        if let table = knownTable { return table }
+        let table = try core.table(ofCollection: name ?? "")
+        found.withLock { $0.table = table }
+        return table
+    }
+
+    /// Forgets a table that was removed.
+    private func forget(_ table: SQLiteTable) {
+        found.withLock { found in
+            guard found.table?.name == table.name else { return }
+            found = Found(removals: found.removals + 1)
+        }
+    }
+
+    /// Returns a closure that reads from the table, or returns a value if there is none. The closure returns `nil` if
+    /// the table was removed after it was found, and has to run again.
+    private func reading<Value>(
+        orElse absent: Value, _ body: @escaping (SQLiteTable) -> (Database) throws -> Value
+    ) -> (Database) throws -> Value? {
+        { [self] db in
+            var table = knownTable
+            if table == nil, let name {
+                table = try core.existingTable(ofCollection: name, in: db)
+                found.withLock { [table] in $0.table = table }
+            }
+            guard let table else { return absent }
+            do {
+                return try body(table)(db)
+            } catch let error as DatabaseError where name != nil && error.isOfRemovedCollection {
+                forget(table)
+                return nil
+            }
+        }
+    }
+
+    private func readOne<Value>(
+        orElse absent: Value, _ body: @escaping (SQLiteTable) -> (Database) throws -> Value
+    ) throws -> Value {
+        let read = reading(orElse: absent, body)
+        while true { if let value = try core.readOneHere(read) { return value } }
+    }
+
+    private func readMany<Value>(
+        orElse absent: Value, _ body: @escaping (SQLiteTable) -> (Database) throws -> Value
+    ) throws -> Value {
+        let read = reading(orElse: absent, body)
+        while true { if let value = try core.readManyHere(read) { return value } }
+    }
+
+    // MARK: Items
+
     /// The item under a key.
     package func data(of key: CacheKey) throws -> Data? {
-        try core.readOneHere { try table.value(of: key, in: $0) }
+        try readOne(orElse: nil) { table in { try table.value(of: key, in: $0) } }
     }
 
     /// Whether there is an item under a key.
     package func contains(_ key: CacheKey) throws -> Bool {
-        try core.readOneHere { try !table.existing(among: [key], in: $0).isEmpty }
+        try readOne(orElse: false) { table in { try !table.existing(among: [key], in: $0).isEmpty } }
     }
 
     /// All items in insertion order.
     package func allItems() throws -> [(key: CacheKey, data: Data)] {
-        try core.readManyHere(table.allItems)
+        try readMany(orElse: []) { $0.allItems }
     }
 
     /// All values in insertion order.
     package func allValues() throws -> [Data] {
-        try core.readManyHere(table.allValues)
+        try readMany(orElse: []) { $0.allValues }
     }
 
     /// Atomic read-modify-write: reads items, applies operations based on them, and returns after the commit.
@@ -73,19 +168,69 @@ package final class SQLiteCollection: Sendable {
         _ body: @escaping @Sendable (SQLiteContents) throws -> [StorageOperation],
         committed: @escaping @Sendable () -> Void
     ) throws {
-        let operations = Locked<[StorageOperation]>([])
-        let origin = StorageOrigin.current ?? origin
-        let change = SQLiteChange(table: table, writer: ObjectIdentifier(self), origin: origin) {
-            operations.withLock { $0 }
+        while true {
+            do {
+                return try withTable { try update($0, at: date, body, committed: committed) }
+            } catch let error as StorageError where name != nil && error.isOfRemovedCollection {
+                // Each time, another writer has removed the collection.
+            }
         }
-        try core.writeHere(change) { [table] db in
+    }
+
+    private func update(
+        _ table: SQLiteTable,
+        at date: Date,
+        _ body: @escaping @Sendable (SQLiteContents) throws -> [StorageOperation],
+        committed: @escaping @Sendable () -> Void
+    ) throws {
+        let operations = Locked<[StorageOperation]>([])
+        let change = change(of: table) { operations.withLock { $0 } }
+        try core.writeHere(change) { db in
             let planned = try body(SQLiteContents(table: table, db: db))
             operations.withLock { $0 = planned }
-        } _: { [table] db in
-            try table.apply(operations.withLock { $0 }, at: date, by: origin, in: db)
+        } _: { db in
+            try table.apply(operations.withLock { $0 }, at: date, by: change.origin, in: db)
         } committed: {
             committed()
         }
+    }
+
+    private func change(
+        of table: SQLiteTable, _ operations: @escaping @Sendable () -> [StorageOperation]
+    ) -> SQLiteChange {
+        SQLiteChange(
+            table: table, writer: ObjectIdentifier(self), origin: StorageOrigin.current ?? origin,
+            operations: operations)
+    }
+
+    /// Removes the collection with all of its items. The unnamed collection of an engine stays, without items.
+    ///
+    /// - Parameter committed: Called with the removed items when they are gone, in the order of the commits. It must
+    ///   not use the file.
+    package func remove(_ committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) throws {
+        // Only to find it: a collection that does not exist is not created.
+        _ = try readOne(orElse: true) { $0.isEmpty }
+        guard let table = knownTable else { return committed([]) }
+        let items = Locked<[(key: CacheKey, data: Data)]>([])
+        let change = change(of: table) { [.removeAll] }
+        let plan: SQLiteGroupCommit.Work = { db in
+            let all = try table.allItems(in: db)
+            items.withLock { $0 = all }
+        }
+        do {
+            if table.isOfCollection {
+                try core.removeHere(change, planning: plan) { committed(items.withLock { $0 }) }
+            } else {
+                try core.writeHere(change, planning: plan) { db in
+                    try table.apply([.removeAll], at: Date(), by: change.origin, in: db)
+                } committed: {
+                    committed(items.withLock { $0 })
+                }
+            }
+        } catch let error as StorageError where error.isOfRemovedCollection {
+            committed([])
+        }
+        if name != nil { forget(table) }
     }
 
     /// Observes what other collections and engines change through the same file, from now on.
@@ -93,9 +238,21 @@ package final class SQLiteCollection: Sendable {
     /// - Parameter observer: Receives the effects of each commit, in the order of the commits, on the thread that
     ///   commits. It must return quickly.
     /// - Returns: A closure that ends the observation.
-    package func follow(_ observer: @escaping @Sendable ([SQLiteEffect]) -> Void) -> @Sendable () -> Void {
+    /// - Throws: A ``StorageError`` if the collection could not be created.
+    package func follow(_ observer: @escaping @Sendable ([SQLiteEffect]) -> Void) throws -> @Sendable () -> Void {
+        let table = try createdTable()
         let number = core.observers.add(to: table, excluding: ObjectIdentifier(self), observer)
-        return { [core, table] in core.observers.remove(from: table, number) }
+        return { [core] in core.observers.remove(from: table, number) }
+    }
+
+    /// Creates the collection if it is missing.
+    package func create() throws {
+        _ = try withTable { $0 }
+    }
+
+    /// The same as ``SQLiteStorageEngine/changeSignals()``.
+    package func changeSignals() throws -> AsyncStream<Void> {
+        core.watch.signals(for: try createdTable())
     }
 }
 

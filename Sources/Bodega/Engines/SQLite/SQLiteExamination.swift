@@ -42,6 +42,7 @@ struct SQLiteExamination {
             findings += try examine(table, "the collection \"\(name)\"")
         }
         for table in tables where !known.contains(table) {
+            if try SQLiteCollections.isSpare(SQLiteTable(name: table), in: db) { continue }
             findings.append(try orphan(table))
         }
         return findings

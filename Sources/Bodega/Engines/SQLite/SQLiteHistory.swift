@@ -20,8 +20,12 @@ struct SQLiteHistory: Sendable {
         case .complete, .withoutDefaults: break
         // Another program may have recreated the table without the column that Bodega 2 lacks.
         case .incomplete: try table.create(in: db)
-        // A new one would make the lost items look like none.
-        case .missing: throw StorageError(.damaged, "Another program has removed the table. Restore a backup.")
+        case .missing:
+            if table.isOfCollection, try !SQLiteCollections.contains(table, in: db) {
+                throw SQLiteFile.collectionRemoved
+            }
+            // A new one would make the lost items look like none.
+            throw StorageError(.damaged, "Another program has removed the table. Restore a backup.")
         }
         try log.begin(in: db)
     }

@@ -14,10 +14,10 @@ public import Foundation
 ///   shrinks the file while other writers wait.
 /// - Engines in one process or many can use the same file simultaneously. An engine that has to wait too long for
 ///   another throws ``StorageError/Code/locked``.
-/// - If the file was removed or replaced while it was open, or a symbolic link in its path was pointed elsewhere, reads and
-///   writes throw ``StorageError/Code/placeRemoved``.
-/// - While reads always overlap, SQLite's write-ahead log would grow without a limit. Above 16 MiB, new reads wait until
-///   earlier ones have ended, at first for at most 0.1 seconds, so that the log can start over.
+/// - If the file was removed or replaced while it was open, or a symbolic link in its path was pointed elsewhere, reads
+///   and writes throw ``StorageError/Code/placeRemoved``.
+/// - While reads always overlap, SQLite's write-ahead log would grow without a limit. Above 16 MiB, new reads wait
+///   until earlier ones have ended, at first for at most 0.1 seconds, so that the log can start over.
 /// - The engine opens files of Bodega 2 with all their items, and Bodega 2 reads and writes files of the engine, except
 ///   for items under URLs, whose rows it expects under another text.
 ///
@@ -27,7 +27,7 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     let core: SQLiteFile
     let table: SQLiteTable
     let now: @Sendable () -> Date
-    private let origin = StorageOrigin()
+    let origin = StorageOrigin()
 
     /// Uses an existing table.
     init(core: SQLiteFile, table: SQLiteTable, now: @escaping @Sendable () -> Date) {
@@ -145,25 +145,6 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
                 try table.write(file, key: key, at: date, in: db)
             }
         }
-    }
-
-    // MARK: Collections
-
-    /// Another collection in the same file, created if it is missing.
-    ///
-    /// The two share connections and commits, but no items: equal keys name different items.
-    ///
-    /// - Parameter name: The collection's name; any string except the empty one. Names are compared byte by byte.
-    /// - Throws: A ``StorageError`` if it could not be created.
-    public func collection(named name: String) throws -> SQLiteStorageEngine {
-        SQLiteStorageEngine(core: core, table: try core.table(ofCollection: name), now: now)
-    }
-
-    /// The names of the file's collections, in the order in which they were created, without the unnamed one.
-    ///
-    /// - Throws: A ``StorageError`` if they could not be read.
-    public func collectionNames() async throws -> [String] {
-        try await core.readMany { db in try SQLiteCollections.names(in: db) }
     }
 }
 

@@ -3,6 +3,15 @@ import GRDB
 
 extension SQLiteFile {
 
+    static let collectionRemoved = StorageError(
+        .placeRemoved,
+        "The collection was removed while it was open. Nothing was changed. Open it again, which creates an empty one.")
+
+    /// The table of a named collection, `nil` if there is none.
+    func existingTable(ofCollection name: String, in db: Database) throws -> SQLiteTable? {
+        try SQLiteCollections.table(of: name, in: db).flatMap { try $0.exists(in: db) ? $0 : nil }
+    }
+
     /// The table of a named collection, created if it is new.
     func table(ofCollection name: String) throws -> SQLiteTable {
         guard !name.isEmpty else {
@@ -10,9 +19,7 @@ extension SQLiteFile {
         }
         return try mapped {
             guard case .pool = try connections else {
-                let found = try readManyHere { db in
-                    try SQLiteCollections.table(of: name, in: db).flatMap { try $0.exists(in: db) ? $0 : nil }
-                }
+                let found = try readManyHere { try existingTable(ofCollection: name, in: $0) }
                 if let found { return found }
                 throw StorageError(.cannotOpen, "The database has no collection \"\(name)\".")
             }
@@ -23,22 +30,42 @@ extension SQLiteFile {
             // creating many of them quadratic. The connection that created it doesn't.
             if !hasCreatedCollections.withLock({ $0 }), let found = try readManyHere(find) { return found }
             return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
-                try writable().writer.writeWithoutTransaction { db in
+                let (writer, commits) = try writable()
+                return try writer.writeWithoutTransaction { db in
                     if let found = try find(in: db) { return found }
-                    var table: SQLiteTable?
+                    var table = SQLiteTable.standard
                     try db.inTransaction(.immediate) {
-                        try SQLiteCollections.add(name, in: db)
-                        table = try SQLiteCollections.table(of: name, in: db)
-                        try table?.create(in: db)
+                        try commits.place.check()
+                        table = try SQLiteCollections.create(name, in: db)
                         return .commit
-                    }
-                    guard let table else {
-                        throw StorageError(.damaged, "The register of collections is damaged. Restore a backup.")
                     }
                     hasCreatedCollections.withLock { $0 = true }
                     return table
                 }
             }
+        }
+    }
+
+    /// Removes a collection with its items and its log. What its observers need to know is determined before.
+    func remove(_ change: SQLiteChange) async throws {
+        try await write(change, isLogged: false) { db in try SQLiteCollections.remove(change.table, in: db) }
+        await vacuumIfQuick()
+    }
+
+    /// The blocking form of ``remove(_:)``, without vacuuming.
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - plan: Runs before, in the same transaction. It may run more than once.
+    ///   - committed: Called when the change is committed, in the order of the commits. It must not use the file.
+    func removeHere(
+        _ change: SQLiteChange, planning plan: @escaping SQLiteGroupCommit.Work,
+        committed: @escaping @Sendable () -> Void
+    ) throws {
+        try writeHere(change, isLogged: false, planning: plan) { db in
+            try SQLiteCollections.remove(change.table, in: db)
+        } committed: {
+            committed()
         }
     }
 }

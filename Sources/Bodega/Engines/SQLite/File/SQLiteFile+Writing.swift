@@ -6,16 +6,18 @@ extension SQLiteFile {
     ///
     /// - Parameters:
     ///   - change: The change.
+    ///   - isLogged: Whether the change is in the log, not one that removes the log.
     ///   - plan: Runs in the transaction before the change is asked for its operations. It may run more than once.
     ///   - work: Carries the change out. It may run more than once.
     /// - Returns: The part of the log that the change takes up, `nil` if there is no log.
     @discardableResult
     func write(
         _ change: SQLiteChange,
+        isLogged: Bool = true,
         planning plan: SQLiteGroupCommit.Work? = nil,
         _ work: @escaping SQLiteGroupCommit.Work
     ) async throws -> StorageCommit? {
-        let (work, committed, outcome) = reporting(change, planning: plan, work)
+        let (work, committed, outcome) = reporting(change, isLogged: isLogged, planning: plan, work)
         do {
             let (writer, commits) = try await writableLater()
             try await commits.commit(on: writer, work, committed: committed)
@@ -29,16 +31,18 @@ extension SQLiteFile {
     ///
     /// - Parameters:
     ///   - change: The change.
+    ///   - isLogged: Whether the change is in the log, not one that removes the log.
     ///   - plan: Runs in the transaction before the change is asked for its operations. It may run more than once.
     ///   - work: Carries the change out. It may run more than once.
     ///   - afterwards: Called when the change is committed, in the order of the commits. It must not use the file.
     func writeHere(
         _ change: SQLiteChange,
+        isLogged: Bool = true,
         planning plan: @escaping SQLiteGroupCommit.Work,
         _ work: @escaping SQLiteGroupCommit.Work,
         committed afterwards: @escaping @Sendable () -> Void
     ) throws {
-        let (work, committed, _) = reporting(change, planning: plan, work)
+        let (work, committed, _) = reporting(change, isLogged: isLogged, planning: plan, work)
         try mapped {
             let (writer, commits) = try writable()
             try commits.commitHere(on: writer, work) {
@@ -77,7 +81,8 @@ extension SQLiteFile {
     /// Makes a change record its origin in the log, and report itself when it is committed.
     private func reporting(
         _ change: SQLiteChange,
-        planning plan: SQLiteGroupCommit.Work? = nil,
+        isLogged: Bool,
+        planning plan: SQLiteGroupCommit.Work?,
         _ work: @escaping SQLiteGroupCommit.Work
     ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void, outcome: Locked<Outcome>) {
         let outcome = Locked(Outcome())
@@ -86,7 +91,13 @@ extension SQLiteFile {
                 try plan?(db)
                 // Only now, because an observer may have registered while the change waited.
                 let effects = observers.needsEffects(of: change) ? try change.effects(in: db) : nil
-                let span = try logs.attribute(to: change.origin, in: change.table.log, db) { try work(db) }
+                let span: SQLiteLogSpan?
+                if isLogged {
+                    span = try logs.attribute(to: change.origin, in: change.table.log, db) { try work(db) }
+                } else {
+                    try work(db)
+                    span = nil
+                }
                 outcome.withLock { $0 = Outcome(effects: effects, span: span) }
             },
             { [observers, watch] in

@@ -36,7 +36,7 @@ final class SQLiteGroupCommit: Sendable {
     }
 
     private let waiting = Locked(Waiting())
-    private let place: SQLiteFilePlace
+    let place: SQLiteFilePlace
     private let committed: @Sendable () -> Void
 
     /// - Parameters:

@@ -13,8 +13,8 @@ import Logging
 /// 2. The attempt keeps new readers waiting until the others have left, but no longer than its patience.
 /// 3. Then it truncates the log on the writing connection, if that one is free in time. Readers of other processes can
 ///    prevent that.
-/// 4. If readers did not leave in time, the last one to leave begins the next attempt by ``readersLeft()``. In addition,
-///    each attempt that fails doubles the patience of the next one, up to 1.6 seconds.
+/// 4. If readers did not leave in time, the last one to leave begins the next attempt by ``readersLeft()``. In
+///    addition, each attempt that fails doubles the patience of the next one, up to 1.6 seconds.
 ///
 /// A reader waits only while the readers before it read, or for the patience. A writer waits while the rest of the log
 /// is copied, and at most 20 milliseconds for readers of other processes.
@@ -22,7 +22,8 @@ import Logging
 /// `state` is guarded by its lock, which is never held during an attempt.
 final class SQLiteLogShrinker: Sendable {
 
-    /// The size of a log, in bytes, from which on it is truncated: four times the size at which SQLite copies its pages.
+    /// The size of a log, in bytes, from which on it is truncated: four times the size at which SQLite copies its
+    /// pages.
     static let limit = 16 << 20
 
     private struct State: Sendable {
@@ -89,8 +90,8 @@ extension SQLiteFile {
         return Int(status.st_size)
     }
 
-    /// Truncates the write-ahead log, unless the writing connection is in use for more than 100 milliseconds, or another
-    /// process reads or writes for more than 20.
+    /// Truncates the write-ahead log, unless the writing connection is in use for more than 100 milliseconds, or
+    /// another process reads or writes for more than 20.
     ///
     /// - Returns: Whether the log is truncated.
     fileprivate func truncateLog() -> Bool {

@@ -58,17 +58,31 @@ final class SQLiteWatch: Sendable {
     ///
     /// - Parameter origin: The origin whose own changes need no signal.
     func signals(for table: SQLiteTable, excluding origin: StorageOrigin? = nil) -> AsyncStream<Void> {
-        let signals = state.withLock { state in
-            if let followed = state.followed[table.name] { return followed.signals }
-            let signals = ChangeSignals(silenced: { [weak self] in self?.updateFileWatch() })
+        // The stream is created before the lock is released, so that its signals are not removed as unheard ones.
+        let stream = state.withLock { state in
+            if let followed = state.followed[table.name] { return followed.signals.stream(excluding: origin) }
+            let signals = ChangeSignals(silenced: { [weak self] in self?.removeUnheard() })
             state.followed[table.name] = Followed(log: table.log, signals: signals)
             if state.isClosed { signals.finish() }
-            return signals
+            return signals.stream(excluding: origin)
         }
-        let stream = signals.stream(excluding: origin)
         updateFileWatch()
         return stream
     }
+
+    private func removeUnheard() {
+        // Released after the lock.
+        let unheard = state.withLock { state in
+            let unheard = state.followed.filter { !$0.value.signals.areHeard }
+            for name in unheard.keys { state.followed[name] = nil }
+            return unheard
+        }
+        withExtendedLifetime(unheard) {}
+        updateFileWatch()
+    }
+
+    /// The number of collections that are followed.
+    var followedCount: Int { state.withLock { $0.followed.count } }
 
     /// Signals a commit to a table through the same file.
     ///

@@ -36,11 +36,12 @@ extension StorageError {
         if count <= longest { return nil }
         return StorageError(
             .invalidArgument,
-            "The path has \(count) bytes, without symbolic links, and SQLite supports \(longest). Choose a shorter one.",
+            "The path has \(count) bytes without symbolic links. SQLite supports \(longest). Choose a shorter one.",
             file: file)
     }
 
-    /// Recognises that too many files are open. `errno` may be that of an earlier call, so this attempts to open a file.
+    /// Recognises that too many files are open. `errno` may be that of an earlier call, so this attempts to open a
+    /// file.
     private static func tooManyFiles(_ file: URL) -> StorageError? {
         let descriptor = open("/", O_RDONLY | O_CLOEXEC)
         let number = errno

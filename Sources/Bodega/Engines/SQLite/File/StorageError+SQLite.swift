@@ -29,6 +29,11 @@ extension StorageError {
                 "A program was stopped during a write. Open the file for writing once to roll it back, then read."
             return StorageError(.cannotOpen, message, file: file, cause: databaseError)
         }
+        if databaseError.isOfRemovedCollection {
+            var error = SQLiteFile.collectionRemoved
+            (error.file, error.cause) = (file, databaseError)
+            return error
+        }
         if databaseError.resultCode == .SQLITE_CANTOPEN, let error = reason(notToOpen: file, databaseError) {
             return error
         }
@@ -83,7 +88,18 @@ extension StorageError {
     }
 }
 
+extension StorageError {
+    /// Whether the collection was removed, not its file.
+    package var isOfRemovedCollection: Bool { code == .placeRemoved && message == SQLiteFile.collectionRemoved.message }
+}
+
 extension DatabaseError {
+    /// Whether a statement could not be prepared because the table of a collection is missing.
+    var isOfRemovedCollection: Bool {
+        guard resultCode == .SQLITE_ERROR, let message else { return false }
+        return message.hasPrefix("no such table: ") && message.contains(SQLiteCollections.prefix)
+    }
+
     /// Whether a write failed, rather than a read.
     var isOfWriting: Bool {
         resultCode == .SQLITE_FULL || [.SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC].contains(extendedResultCode)

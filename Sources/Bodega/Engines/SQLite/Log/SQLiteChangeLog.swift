@@ -58,7 +58,7 @@ final class SQLiteChangeLog: Sendable {
     init(ofTable plainTable: String, quoted table: String) {
         self.table = table
         self.plainTable = plainTable
-        let collection = "emporium_collection_"
+        let collection = SQLiteCollections.prefix
         let short = plainTable.hasPrefix(collection) ? String(plainTable.dropFirst(collection.count)) : plainTable
         plainName = Self.prefix + short
         name = "\"\(plainName)\""

@@ -11,8 +11,9 @@ final class SQLiteLogs: Sendable {
         let form: SQLiteChangeLog.Form?
     }
 
-    /// The last findings, by the names of the logs.
+    /// The last findings, by the names of the logs, for a limited number of logs.
     private let findings = Locked<[String: Finding]>([:])
+    private static let limit = 512
 
     /// The form of a log, `nil` if there is none.
     ///
@@ -24,11 +25,18 @@ final class SQLiteLogs: Sendable {
         let finding = Finding(schema: schema, form: try log.form(in: db))
         if db.isInsideTransaction, !db.configuration.readonly {
             // The transaction may have changed the schema. After a rollback, another one can reuse the version.
-            db.afterNextTransaction { [findings, name = log.name] _ in findings.withLock { $0[name] = finding } }
+            db.afterNextTransaction { _ in self.keep(finding, of: log) }
         } else {
-            findings.withLock { $0[log.name] = finding }
+            keep(finding, of: log)
         }
         return finding.form
+    }
+
+    private func keep(_ finding: Finding, of log: SQLiteChangeLog) {
+        findings.withLock { findings in
+            if findings.count >= Self.limit { findings = [:] }
+            findings[log.name] = finding
+        }
     }
 
     /// Changes a collection inside of a transaction, and records the origin of the changes in the collection's log.

@@ -8,7 +8,7 @@ import GRDBSQLite
 /// with that of SQLite's own interface. Texts and blobs are bound without a copy while a closure runs; the caller
 /// resets the statement before that closure ends, or at least before the next one.
 struct SQLiteStatement {
-    private let statement: Statement
+    private var statement: Statement
     private let connection: OpaquePointer
 
     /// The statement in SQLite's interface.
@@ -19,8 +19,26 @@ struct SQLiteStatement {
         guard let connection = db.sqliteConnection else {
             throw StorageError(.closed, "The database was closed. Open it again.")
         }
-        self.statement = try db.cachedStatement(sql: sql)
+        statement = try db.cachedStatement(sql: sql)
         self.connection = connection
+        // A statement that never ran is new in the cache.
+        if sqlite3_stmt_status(raw, SQLITE_STMTSTATUS_RUN, 0) == 0, Self.areMany(of: connection) {
+            // Statements in use stay alive. All others are prepared again when they are needed.
+            db.clearSchemaCache()
+            statement = try db.cachedStatement(sql: sql)
+        }
+    }
+
+    /// The maximum number of statements in a connection's cache. Each collection has statements of its own.
+    static let limit = 512
+
+    private static func areMany(of connection: OpaquePointer) -> Bool {
+        var statement = sqlite3_next_stmt(connection, nil)
+        for _ in 0..<limit {
+            if statement == nil { return false }
+            statement = sqlite3_next_stmt(connection, statement)
+        }
+        return true
     }
 
     /// Moves to the next row.

@@ -5,12 +5,24 @@ import GRDB
 /// ignores the case of table names, while names of collections are compared byte by byte.
 ///
 /// Names are bound and read with their length, as keys are: to GRDB, a text ends at its first NUL.
+///
+/// - After a table was created, each other connection of each program parses the whole schema again. So a file with
+///   many collections gets spare tables: for each 16 collections one, together with the next table that is needed.
+/// - The number of a removed collection is never used again, because programs may still have its table open. If it is
+///   the greatest one, the register keeps it under the empty name, which no collection has.
 enum SQLiteCollections {
+
+    /// The prefix of the names of all collections' tables.
+    static let prefix = "emporium_collection_"
+
+    /// The number of collections for which there is one spare table.
+    private static let collectionsPerSpare = 16
 
     /// The names, in the order in which the collections were created.
     static func names(in db: Database) throws -> [String] {
         guard try exists(in: db) else { return [] }
-        let statement = try SQLiteStatement("SELECT name FROM emporium_collections ORDER BY id", in: db)
+        let sql = "SELECT name FROM emporium_collections WHERE name <> '' ORDER BY id"
+        let statement = try SQLiteStatement(sql, in: db)
         defer { statement.reset() }
         var names: [String] = []
         while try statement.step() { names.append(statement.text(at: 0)) }
@@ -23,21 +35,70 @@ enum SQLiteCollections {
     }
 
     /// The table of a collection, `nil` if the register doesn't contain it.
+    ///
+    /// - Parameter name: The collection's name, which is not empty.
     static func table(of name: String, in db: Database) throws -> SQLiteTable? {
         guard try exists(in: db) else { return nil }
         let statement = try SQLiteStatement("SELECT id FROM emporium_collections WHERE name = ?1", in: db)
         defer { statement.reset() }
         let id = try statement.bind(name, at: 1) { try statement.step() ? statement.integer(at: 0) : nil }
-        return id.map { SQLiteTable(name: "emporium_collection_\($0)") }
+        return id.map(table)
     }
 
-    /// Adds a collection to the register, inside of a transaction.
-    static func add(_ name: String, in db: Database) throws {
+    private static func table(_ id: Int) -> SQLiteTable { SQLiteTable(name: prefix + "\(id)") }
+
+    /// Whether the register contains the collection of a table.
+    static func contains(_ table: SQLiteTable, in db: Database) throws -> Bool {
+        guard let id = id(of: table), try exists(in: db) else { return false }
+        return try integer("SELECT 1 FROM emporium_collections WHERE id = \(id) AND name <> ''", in: db) != nil
+    }
+
+    private static func id(of table: SQLiteTable) -> Int? {
+        table.plainName.hasPrefix(prefix) ? Int(table.plainName.dropFirst(prefix.count)) : nil
+    }
+
+    private static func integer(_ sql: String, in db: Database) throws -> Int? {
+        try Int.fetchOne(db, sql: sql)
+    }
+
+    /// Creates a collection, inside of a transaction. If the register has its name already, this creates its table.
+    static func create(_ name: String, in db: Database) throws -> SQLiteTable {
         try db.execute(
             sql: "CREATE TABLE IF NOT EXISTS emporium_collections (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"
         )
-        let statement = try SQLiteStatement("INSERT OR IGNORE INTO emporium_collections (name) VALUES (?1)", in: db)
+        if let table = try table(of: name, in: db) {
+            try table.create(in: db)
+            return table
+        }
+        var id = try integer("SELECT ifnull(max(id), 0) + 1 FROM emporium_collections", in: db) ?? 1
+        // Items whose collection is missing in a damaged register must not get into another one.
+        while try table(id).exists(in: db), try !table(id).isEmpty(in: db) { id += 1 }
+        if try !table(id).isComplete(in: db) {
+            let count = try integer("SELECT count(*) FROM emporium_collections", in: db) ?? 0
+            for number in id...id + count / collectionsPerSpare { try table(number).create(in: db) }
+        }
+        let statement = try SQLiteStatement("INSERT INTO emporium_collections (id, name) VALUES (\(id), ?1)", in: db)
         defer { statement.reset() }
         _ = try statement.bind(name, at: 1) { try statement.step() }
+        return table(id)
+    }
+
+    /// Removes a collection with its items and its log, inside of a transaction. Does nothing if it has been removed.
+    static func remove(_ table: SQLiteTable, in db: Database) throws {
+        guard let id = id(of: table), try contains(table, in: db) else { return }
+        try table.log.remove(in: db)
+        // With the table's indexes.
+        try db.execute(sql: "DROP TABLE IF EXISTS \(table.name)")
+        if try integer("SELECT max(id) FROM emporium_collections", in: db) == id {
+            try db.execute(sql: "UPDATE OR REPLACE emporium_collections SET name = '' WHERE id = \(id)")
+        } else {
+            try db.execute(sql: "DELETE FROM emporium_collections WHERE id = \(id)")
+        }
+    }
+
+    /// Whether a table is one of the spare tables.
+    static func isSpare(_ table: SQLiteTable, in db: Database) throws -> Bool {
+        guard let id = id(of: table), try exists(in: db), try table.isEmpty(in: db) else { return false }
+        return try id > integer("SELECT ifnull(max(id), 0) FROM emporium_collections", in: db) ?? 0
     }
 }

@@ -119,6 +119,13 @@ extension SQLiteTable {
         return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
     }
 
+    /// Whether there is no item.
+    func isEmpty(in db: Database) throws -> Bool {
+        let statement = try SQLiteStatement("SELECT 1 FROM \(name) LIMIT 1", in: db)
+        defer { statement.reset() }
+        return try !statement.step()
+    }
+
     /// Reads every row, in the order of the row ids: they increase with each insertion, and updates keep them.
     private func allRows<Element>(
         selecting columns: String,

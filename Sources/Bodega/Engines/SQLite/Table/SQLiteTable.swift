@@ -41,6 +41,9 @@ struct SQLiteTable: Sendable {
         datedUpsert = upsert(created: "?5", alsoSetting: ", createdAt = excluded.createdAt")
     }
 
+    /// Whether the table is that of a named collection.
+    var isOfCollection: Bool { plainName.hasPrefix(SQLiteCollections.prefix) }
+
     /// The unnamed collection, which is the one that Bodega 2 knows.
     static let standard = SQLiteTable(name: "data")
 
