@@ -20,18 +20,20 @@ extension Metrics {
         let (count, total) = (plan.size(50_000), plan.size(200_000))
         return try await withStore(plan, holding: total, durability: .relaxed) { filled in
             var expected = filled.store.items
-            var events = filled.store.events.makeAsyncIterator()
-            _ = await events.next()
+            let reader = Task { for await _ in filled.store.events {} }
+            defer { reader.cancel() }
             var times: [Duration] = []
             for run in 0..<plan.runs {
-                let places = (0..<count).map { $0 * total / count }
+                let places = (1...count).map { $0 * total / count - 1 }
                 for place in places { expected[place].age = 100 + run }
                 let operations = try People.records(of: places.map { expected[$0] })
                     .map { StorageOperation.write(key: $0.key, data: $0.data) }
                 times.append(
                     try await MainActorProbe.longestTurn {
                         try await filled.engine.apply(operations)
-                        while await events.next()?.operation != .insert {}
+                        while filled.store.items.last != expected.last {
+                            try await Task.sleep(for: .milliseconds(1))
+                        }
                     })
                 try verify(filled.store.items == expected, equals: true, "the people after a foreign batch")
             }
@@ -48,17 +50,17 @@ extension Metrics {
         try await storage.store(items.map { (CacheKey("\($0.id)"), $0) })
         let window = LiveQuery(Query<Ranked>(sortedBy: SortDescriptor(\.rank)), in: storage, limit: count)
         try await window.itemsHaveLoaded()
+        let reader = Task { for await _ in window.events {} }
+        defer { reader.cancel() }
         var times: [Duration] = []
         for _ in 0..<plan.runs {
             items = items.map { Ranked(id: $0.id, rank: -$0.rank) }
             let records = items.map { (CacheKey("\($0.id)"), $0) }
             let expected = items.sorted { $0.rank < $1.rank }
-            var events = window.events.makeAsyncIterator()
-            _ = await events.next()
             times.append(
                 try await MainActorProbe.longestTurn {
                     try await storage.store(records)
-                    _ = await events.next()
+                    while window.items.first != expected.first { try await Task.sleep(for: .milliseconds(1)) }
                 })
             try verify(window.items == expected, equals: true, "the items of the reversed window")
         }
@@ -68,6 +70,6 @@ extension Metrics {
     private struct Ranked: Codable, Equatable, Queryable, Sendable {
         var id: Int
         var rank: Int
-        static let indexes: [Index] = []
+        static let indexes = [Index("rank", \Ranked.rank)]
     }
 }
