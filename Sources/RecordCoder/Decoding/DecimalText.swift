@@ -69,7 +69,74 @@ struct DecimalText {
     }
 }
 
+/// A decimal number of 20 to 38 significant digits without an exponent: `(high × 10^19 + low) × 10^exponent`.
+struct LongDecimalText {
+    private(set) var high: UInt64 = 0
+    private(set) var low: UInt64 = 0
+    private(set) var exponent = 0
+
+    /// Reads a number as RFC 8259 defines it.
+    ///
+    /// - Parameters:
+    ///   - text: The number. Only its `count` bytes are read.
+    ///   - count: The number of bytes, at least one.
+    /// - Returns: `nil` if the number has another form.
+    init?(_ text: UnsafePointer<UInt8>, count: Int) {
+        var digits = 0
+        var point: Int?
+        // In bounds: the indices are below the count.
+        for index in 0..<count {
+            let digit = text[index] &- UInt8(ascii: "0")
+            if digit <= 9 {
+                if digits == 0, digit == 0 { continue }
+                digits += 1
+                if digits > 38 { return nil }
+                // Of the last 19 digits, the first one moves to `high`.
+                if digits > 19 { high = high &* 10 &+ low / 1_000_000_000_000_000_000 }
+                low = low % 1_000_000_000_000_000_000 &* 10 &+ UInt64(digit)
+            } else if text[index] == UInt8(ascii: ".") {
+                point = index
+            } else if text[index] != UInt8(ascii: "-") {
+                return nil
+            }
+        }
+        if let point { exponent = point + 1 - count }
+        guard digits > 19, exponent >= -64 else { return nil }
+    }
+}
+
 extension FixedWidthInteger {
+
+    /// Parses an integer of more than 64 bits: digits with an optional minus sign.
+    ///
+    /// - Parameters:
+    ///   - text: The number. Only its `count` bytes are read.
+    ///   - count: The number of bytes, at least one.
+    /// - Returns: `nil` if the number doesn't fit.
+    @inline(never)
+    init?(longDigits text: UnsafePointer<UInt8>, count: Int) {
+        let isNegative = text.pointee == UInt8(ascii: "-")
+        if isNegative, !Self.isSigned { return nil }
+        var place = isNegative ? 1 : 0
+        self = 0
+        // In bounds: the indices are below the count.
+        while place < count {
+            let end = Swift.min(place + 18, count)
+            var (part, scale) = (0 as Int64, 1 as Int64)
+            while place < end {
+                part = part &* 10 &+ Int64(text[place] &- UInt8(ascii: "0"))
+                scale = scale &* 10
+                place += 1
+            }
+            // Both have at most 18 digits, and the type has more than 64 bits.
+            let (shifted, overflows) = multipliedReportingOverflow(by: Self(truncatingIfNeeded: scale))
+            let next = Self(truncatingIfNeeded: part)
+            let (sum, carries) =
+                isNegative ? shifted.subtractingReportingOverflow(next) : shifted.addingReportingOverflow(next)
+            if overflows || carries { return nil }
+            self = sum
+        }
+    }
 
     /// Parses an integer: digits with an optional minus sign.
     ///

@@ -76,24 +76,33 @@ extension DecodingState {
     /// The values of an object's members by name. If several members have the same name, the first one counts.
     private func members(of object: Int) -> [String: Int] {
         if let known = fields.pointee.members[object] { return known }
-        var members: [String: Int] = [:]
-        members.reserveCapacity(Int(fields.pointee.tape[object].count))
+        return findMembers(of: object).members
+    }
+
+    /// Finds the members of an object by name, and their names in the order of the text.
+    private func findMembers(of object: Int) -> (members: [String: Int], names: [String]) {
+        var (members, names): ([String: Int], [String]) = ([:], [])
+        let count = Int(fields.pointee.tape[object].count)
+        members.reserveCapacity(count)
+        names.reserveCapacity(count)
         forEachMember(of: object) { name, value in
             let name = string(of: fields.pointee.tape[name])
-            if members[name] == nil { members[name] = value }
+            if let first = members.updateValue(value, forKey: name) {
+                members[name] = first
+            } else {
+                names.append(name)
+            }
         }
         fields.pointee.members[object] = members
-        return members
+        return (members, names)
     }
 
     /// The names of an object's members without duplicates, in the order of the text.
     func names(of object: Int) -> [String] {
+        if fields.pointee.tape[object].isIrregular { return findMembers(of: object).names }
         var names: [String] = []
-        let isIrregular = fields.pointee.tape[object].isIrregular
-        forEachMember(of: object) { name, value in
-            let name = string(of: fields.pointee.tape[name])
-            if !isIrregular || irregularMember(name, of: object) == value { names.append(name) }
-        }
+        names.reserveCapacity(Int(fields.pointee.tape[object].count))
+        forEachMember(of: object) { name, _ in names.append(string(of: fields.pointee.tape[name])) }
         return names
     }
 

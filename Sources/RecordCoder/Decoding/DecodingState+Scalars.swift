@@ -46,6 +46,11 @@ extension DecodingState {
             return integer
         }
         guard token.isNumber else { throw mismatch(type, at: index) }
+        if Integer.bitWidth > 64, token.kind == .integer,
+            let integer = Integer(longDigits: text(of: token), count: Int(token.count))
+        {
+            return integer
+        }
         // The number has a fraction or an exponent, or is large.
         return try askFoundation(type, at: index)
     }
@@ -65,8 +70,8 @@ extension DecodingState {
 
     @inline(never)
     private func inexactDouble(at index: Int) throws -> Double {
-        // Foundation decides how to treat overflow and underflow.
-        if let value = Double(string(of: fields.pointee.tape[index])), value.isNormal { return value }
+        // Foundation decides how to treat overflow and underflow to zero.
+        if let value = Double(string(of: fields.pointee.tape[index])), value.isFinite, value != 0 { return value }
         return try askFoundation(Double.self, at: index)
     }
 
@@ -76,7 +81,7 @@ extension DecodingState {
         guard token.isNumber else { throw mismatch(Float.self, at: index) }
         let number = DecimalText(text(of: token), count: Int(token.count))
         if number.isExact, number.significand == 0 { return number.isNegative ? -0.0 : 0 }
-        if let value = Float(string(of: token)), value.isNormal { return value }
+        if let value = Float(string(of: token)), value.isFinite, value != 0 { return value }
         return try askFoundation(Float.self, at: index)
     }
 

@@ -26,11 +26,17 @@ extension Decimal: TapeDecodable {
         guard token.isNumber else { throw state.mismatch(Decimal.self, at: index) }
         let number = DecimalText(state.text(of: token), count: Int(token.count))
         if number.isExact, number.significand == 0, !number.isNegative { return 0 }
-        guard number.isExact, number.significand != 0, abs(number.exponent) <= 64 else {
-            return try state.askFoundation(Decimal.self, at: index)
-        }
         let sign: FloatingPointSign = number.isNegative ? .minus : .plus
-        return Decimal(sign: sign, exponent: number.exponent, significand: Decimal(number.significand))
+        if number.isExact, number.significand != 0, abs(number.exponent) <= 64 {
+            return Decimal(sign: sign, exponent: number.exponent, significand: Decimal(number.significand))
+        }
+        if let parts = LongDecimalText(state.text(of: token), count: Int(token.count)) {
+            // Exact: the significand has at most 38 digits, the precision of the type.
+            let high = Decimal(sign: .plus, exponent: 19, significand: Decimal(parts.high))
+            let significand = high + Decimal(parts.low)
+            return Decimal(sign: sign, exponent: parts.exponent, significand: significand)
+        }
+        return try state.askFoundation(Decimal.self, at: index)
     }
 }
 

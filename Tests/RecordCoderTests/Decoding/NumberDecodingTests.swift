@@ -1,3 +1,4 @@
+import BodegaTesting
 import Foundation
 import Testing
 
@@ -180,5 +181,37 @@ extension NumberDecodingTests {
         expectSameAsFoundation(Int.self, text)
         expectSameAsFoundation(UInt64.self, text)
         expectSameAsFoundation([Float].self, "[\(text),\(text)]")
+    }
+    @Test("Random numbers of up to 45 digits, with and without fractions and exponents", arguments: 1...4)
+    func manyDigits(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        func digits(_ count: Int) -> String {
+            (0..<count).map { _ in String(Int.random(in: 0...9, using: &random)) }.joined()
+        }
+        for round in 0..<200 {
+            var text = round.isMultiple(of: 2) ? "-" : ""
+            text += String(Int.random(in: 1...9, using: &random)) + digits(.random(in: 0...44, using: &random))
+            if round.isMultiple(of: 3) { text += String(repeating: "0", count: .random(in: 0...30, using: &random)) }
+            if round.isMultiple(of: 4) { text += "." + digits(.random(in: 1...40, using: &random)) }
+            if round.isMultiple(of: 7) { text += "e-\(Int.random(in: 0...80, using: &random))" }
+            expectSameAsFoundation(Decimal.self, text)
+            expectSameAsFoundation(Double.self, text)
+            if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+                expectSameAsFoundation(Int128.self, text)
+                expectSameAsFoundation(UInt128.self, text)
+            }
+        }
+    }
+
+    @Test("Random numbers near the smallest of their types", arguments: 1...4)
+    func subnormals(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        for _ in 0..<100 {
+            expectSameAsFoundation(Double.self, "\(Double(bitPattern: random.next() >> 12))")
+            expectSameAsFoundation(Float.self, "\(Float(bitPattern: UInt32(random.next() >> 41)))")
+            let digits = "\(Int.random(in: 1...9, using: &random)).\(random.next())"
+            expectSameAsFoundation(Double.self, "\(digits)e-\(Int.random(in: 300...330, using: &random))")
+            expectSameAsFoundation(Float.self, "\(digits)e-\(Int.random(in: 36...50, using: &random))")
+        }
     }
 }
