@@ -82,5 +82,25 @@ import Musl
             #expect(!"\(error)".contains("secret"), "\(error)")
         }
     }
+
+    @Test(arguments: [
+        "sslmode=nonsense", "postgres://localhost/a?sslmode=prefered", "target_session_attrs=nonsense",
+        "postgres://localhost/a?gssencmode=nonsense", "ssl_min_protocol_version=nonsense", "channel_binding=nonsense",
+        "host=a,b hostaddr=127.0.0.1,127.0.0.2 sslmode=prefered",
+    ])
+    func `A setting with an unknown value is an invalid argument`(text: String) throws {
+        let error = #expect(throws: StorageError.self) { try ConnectionTarget(text) }
+        #expect(error?.code == .invalidArgument)
+        let name = try #require(text.split { " ?=".contains($0) }.dropLast().last)
+        #expect(error?.message.contains(name) == true)
+    }
+
+    @Test(arguments: [
+        "host=a,b hostaddr=127.0.0.1,127.0.0.2 sslmode=prefer", "postgres://[::1]:1,b:2/x?target_session_attrs=primary",
+        "host=/run/postgresql sslmode=verify-full", "hostaddr=127.0.0.1 gssencmode=disable connect_timeout=3",
+    ])
+    func `Settings with values that libpq knows are accepted`(text: String) {
+        #expect(throws: Never.self) { try ConnectionTarget(text) }
+    }
 }
 #endif

@@ -33,7 +33,7 @@ private final class PatientClock: Clock {
         #expect((0..<4).map { _ in shortest.next() } == [5, 10, 20, 25].map { .milliseconds($0) })
     }
 
-    @Test(arguments: ["40001", "40P01", "57P01", "57P03", "08006", "53300", "57P05", "25P03", "25P04"])
+    @Test(arguments: ["40001", "40P01", "55P03", "57P01", "57P03", "08006", "53300", "57P05", "25P03", "25P04"])
     func `A transient failure is retried`(code: String) async throws {
         let clock = PatientClock()
         let retries = Retries(clock: clock, hasSeveralHosts: false)

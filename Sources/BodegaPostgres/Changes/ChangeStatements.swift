@@ -154,6 +154,15 @@ enum ChangeStatements {
     /// Serializes the programs that trim.
     static let lockTrimming = Statement("SELECT value FROM emporium_meta WHERE name = 'next_trimmed' FOR UPDATE")
 
+    /// Corrects a time that a clock which was ahead has recorded, and until which no row would be removed. The rows are
+    /// kept for the required age from now on.
+    static let correctTime = Statement(
+        """
+        UPDATE emporium_meta SET value = extract(epoch FROM clock_timestamp())::bigint::text
+        WHERE name = 'next_trimmed_at' AND value::bigint > extract(epoch FROM clock_timestamp())::bigint
+        """
+    )
+
     /// Advances both snapshots if the later one has enough newer rows and is old enough. A repeated write finds its
     /// request among the rows, so the required age is the maximum over all programs that write.
     static let moveTrimming = Statement(

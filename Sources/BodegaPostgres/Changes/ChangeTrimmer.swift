@@ -65,7 +65,8 @@ final class ChangeTrimmer: Sendable {
         parameters.append(Int64(age))
         let commands = [
             .begin,
-            Command(ChangeStatements.lockTrimming), Command(ChangeStatements.moveTrimming, parameters),
+            Command(ChangeStatements.lockTrimming), Command(ChangeStatements.correctTime),
+            Command(ChangeStatements.moveTrimming, parameters),
             Command(ChangeStatements.trim),
             .commit,
         ]

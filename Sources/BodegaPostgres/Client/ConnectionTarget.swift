@@ -166,15 +166,31 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
         defer { PQfinish(connection) }
         let message = String(cString: PQerrorMessage(connection))
         guard message.contains("channel_binding") else {
-            var message = message.trimmingCharacters(in: .whitespacesAndNewlines)
-            for secret in secrets + [String(cString: PQpass(connection))] where !secret.isEmpty {
-                message = message.replacingOccurrences(of: secret, with: "•••")
-            }
-            throw invalid(message)
+            throw invalid(hiding(secrets + [String(cString: PQpass(connection))], in: message))
         }
         guard let options = PQconninfo(connection) else { throw outOfMemory }
         defer { PQconninfoFree(options) }
+        try checkValues(connectionString, hiding: secrets + [String(cString: PQpass(connection))])
         return values(of: options)
+    }
+
+    /// Lets libpq check the values of all settings, which it does before it connects. The address is none, which libpq
+    /// reports only if it accepts the settings.
+    private static func checkValues(_ connectionString: String, hiding secrets: [String]) throws {
+        let address = "no-address-of-emporium"
+        let settings = [("dbname", connectionString), ("host", address), ("hostaddr", address), ("port", "1")]
+        let connection = withSettings(settings) { PQconnectStartParams($0, $1, 1) }
+        guard let connection else { throw outOfMemory }
+        defer { PQfinish(connection) }
+        let message = String(cString: PQerrorMessage(connection))
+        if PQstatus(connection) != CONNECTION_BAD || message.contains(address) { return }
+        throw invalid(hiding(secrets, in: message))
+    }
+
+    private static func hiding(_ secrets: [String], in text: String) -> String {
+        var text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        for secret in secrets where !secret.isEmpty { text = text.replacingOccurrences(of: secret, with: "•••") }
+        return text
     }
 
     private static func hosts(in settings: [String: String]) throws -> [Host] {

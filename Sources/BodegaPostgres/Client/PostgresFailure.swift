@@ -31,6 +31,8 @@ struct PostgresFailure: Error, Sendable, CustomStringConvertible {
     var message: String
     /// The constraint that a statement violated, if the server named one.
     var constraint: String?
+    /// Whether the connection goes through a pooler, which may have fewer connections to the server.
+    var isPooled = false
 
     init(_ kind: Kind, _ message: String, constraint: String? = nil) {
         self.kind = kind
@@ -54,13 +56,26 @@ extension PostgresFailure {
 
     /// Whether concurrent transactions caused the failure, so that a retry may succeed.
     var isConflict: Bool {
-        // serialization_failure, deadlock_detected. CockroachDB's statement_completion_unknown is another code.
-        code == "40001" || code == "40P01"
+        // serialization_failure, deadlock_detected, and lock_not_available, which a role's `lock_timeout` causes.
+        // CockroachDB's statement_completion_unknown is another code.
+        ["40001", "40P01", "55P03"].contains(code)
     }
+
+    /// Whether a pooler has reported that it supports no transactions, as PgBouncer does in statement mode.
+    var isWithoutTransactions: Bool { code != nil && message.contains("statement pooling mode") }
+
+    /// Whether a pooler may have no connection to the server left, by its report or its silence.
+    var isPoolerFull: Bool {
+        isPooled && isSilence || code?.hasPrefix("08") == true && Self.poolerLimits.contains(where: message.contains)
+    }
+
+    /// What PgBouncer names when it gives a client up: settings of its own.
+    private static let poolerLimits = ["query_wait_timeout", "max_client_conn"]
 
     /// Whether a retry on another connection may succeed, immediately or after a failover.
     var isOutage: Bool {
-        switch kind {
+        if isWithoutTransactions { return false }
+        return switch kind {
         case .connectionLost, .cannotConnect, .silent, .outOfStep: true
         case .refused(let code):
             // Too many connections; a standby, or a primary that became one.

@@ -20,7 +20,9 @@ extension StorageError {
     }
 
     private static func description(of failure: PostgresFailure) -> (Code, String) {
-        switch failure.kind {
+        if failure.isWithoutTransactions { return (.cannotOpen, poolerMessage) }
+        if failure.isPoolerFull { return (.timedOut, fullPoolerMessage) }
+        return switch failure.kind {
         case .refused("42883") where failure.message.contains(PostgresFailure.sortKeyFunction):
             (.invalidArgument, "The database has no index of this kind. Create the index first.")
         case .refused(let code):
@@ -50,11 +52,24 @@ extension StorageError {
         server directly.
         """
 
+    static let fullPoolerMessage = """
+        The database server did not answer in time, through a connection pooler that may have fewer connections than \
+        this program uses. Raise the pooler's size (PgBouncer: default_pool_size), or lower maximumConnections.
+        """
+
     /// The code and message for an SQLSTATE, as listed in appendix A of PostgreSQL's manual.
     private static func description(ofState state: String) -> (Code, String) {
         switch state {
-        case "40001", "40P01", "55P03":
+        case "40001", "40P01":
             return (.locked, "Other writers kept changing the same items. Nothing was changed; try again.")
+        case "55P03":
+            return (
+                .locked,
+                """
+                Another session held a lock for longer than the user's lock_timeout, each time. Nothing was changed; end \
+                that session and try again, or raise lock_timeout.
+                """
+            )
         case "57014":
             return (
                 .timedOut,

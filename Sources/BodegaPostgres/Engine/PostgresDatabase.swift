@@ -262,7 +262,7 @@ public final class PostgresDatabase: Sendable {
                 }
             }
         } catch {
-            throw StorageError.postgres(error, key: key)
+            throw StorageError.postgres(pool.explained(error), key: key)
         }
     }
 }

@@ -81,6 +81,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
     private func settledState(_ session: Session, _ patience: TimeInterval) async throws -> QueryResult {
         let command = Command(ChangeStatements.state)
         let state = try await session.run(command, patience: patience)
+        try Self.check(state)
         if try state.flag(0, 1) { return state }
         do {
             try await LogAdoption.adoptIfNeeded(session, patience: patience)
@@ -95,7 +96,19 @@ extension PostgresStorageEngine: ObservableStorageEngine {
         return try await session.run(command, patience: patience)
     }
 
+    /// Checks that the table of settings has the rows on the log.
+    private static func check(_ state: QueryResult) throws {
+        if state.count == 1, state.bytes(0, 0) != nil, state.bytes(0, 2) != nil { return }
+        throw StorageError(
+            .damaged,
+            """
+            The table emporium_meta lacks rows on the log of changes, so changes can't be followed. Items can be read \
+            and written. Restore the table from a backup.
+            """)
+    }
+
     private static func cursor(_ state: QueryResult) throws -> ChangeCursor {
+        try check(state)
         let newestRow = state.bytes(0, 3) == nil ? nil : try state.identifier(0, 3)
         return ChangeCursor(history: try state.text(0, 0), newestRow: newestRow, seen: try state.text(0, 2))
     }

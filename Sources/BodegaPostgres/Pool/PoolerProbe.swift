@@ -14,9 +14,14 @@ enum PoolerProbe {
         let first = try await process(of: session, patience)
         // A pooler reports a process number of its own. Without a pooler, the probe costs this one round trip.
         if first == session.backend.process { return }
+        pool.notePooler()
         // A transaction on another connection takes over the session of this one.
         let other = try await pool.makeSession()
-        _ = try await other.run([Command(Statement("BEGIN")), Command(Statement("SELECT 1"))], patience: patience)
+        do {
+            _ = try await other.run([Command(Statement("BEGIN")), Command(Statement("SELECT 1"))], patience: patience)
+        } catch {
+            throw pool.explained(error)
+        }
         let second = try await process(of: session, patience)
         _ = try await other.run(.rollback, patience: patience)
         if first != second { throw StorageError(.cannotOpen, StorageError.poolerMessage) }

@@ -42,6 +42,8 @@ final class SessionPool: Sendable {
         /// The numbers of tasks that were cancelled before they joined the queue.
         var cancelled: Set<UInt64> = []
         var lastHost: ConnectionTarget.Host?
+        /// Whether connections go through a pooler, as far as it is known.
+        var isPooled = false
         /// Called when connections may be dead.
         var suspicionHandlers: [@Sendable () -> Void] = []
         var isClosed = false
@@ -82,8 +84,20 @@ final class SessionPool: Sendable {
         } catch {
             if (error as? PostgresFailure)?.isSilence == true { suspectConnections() }
             await takeBack(session)
-            throw error
+            throw explained(error)
         }
+    }
+
+    /// Records that connections go through a pooler.
+    func notePooler() {
+        state.withLock { $0.isPooled = true }
+    }
+
+    /// Adds to a failure whether it may be that of a pooler.
+    func explained(_ error: any Error) -> any Error {
+        guard var failure = error as? PostgresFailure else { return error }
+        failure.isPooled = state.withLock { $0.isPooled }
+        return failure
     }
 
     /// Closes all idle connections, after one connection has turned out to be dead.

@@ -8,13 +8,16 @@ struct Bouncer {
     enum Mode: String, CaseIterable {
         case session
         case transaction
+        case statement
     }
 
     let url: @Sendable (String) -> String
     private let daemon: Daemon
 
     /// Starts a pooler and waits until it responds.
-    init(_ mode: Mode, to server: PostgresServer, keeper: Keeper) async throws {
+    ///
+    /// - Parameter size: The number of connections to the server.
+    init(_ mode: Mode, size: Int = 60, to server: PostgresServer, keeper: Keeper) async throws {
         let port = try freePort()
         let users = keeper.folder.appendingPathComponent("users")
         try Data("\"\(PostgresServer.user)\" \"\(PostgresServer.password)\"\n".utf8).write(to: users)
@@ -29,13 +32,13 @@ struct Bouncer {
             auth_file = \(users.path)
             pool_mode = \(mode.rawValue)
             max_client_conn = 300
-            default_pool_size = 60
+            default_pool_size = \(size)
             ignore_startup_parameters = extra_float_digits
 
             """
-        let file = keeper.folder.appendingPathComponent("pgbouncer-\(mode.rawValue).ini")
+        let file = keeper.folder.appendingPathComponent("pgbouncer-\(mode.rawValue)-\(size).ini")
         try Data(settings.utf8).write(to: file)
-        let daemon = try keeper.start("pgbouncer-\(mode.rawValue)", "/usr/sbin/pgbouncer", [file.path])
+        let daemon = try keeper.start("pgbouncer-\(mode.rawValue)-\(size)", "/usr/sbin/pgbouncer", [file.path])
         self.daemon = daemon
         url = { database in
             server.url(database: database).replacingOccurrences(of: ":\(server.port)/", with: ":\(port)/")

@@ -5,8 +5,8 @@ import BodegaTesting
 import Foundation
 import TestSupport
 
-/// Checks the engine behind a pooler. In session mode, all contracts hold. In transaction mode, they hold or the engine
-/// throws an error that names the pooler.
+/// Checks the engine behind a pooler. In session mode, all contracts hold. In other modes, and with too few connections
+/// to the server, they hold or the engine throws an error that names the pooler.
 struct BouncerRun {
     let keeper: Keeper
 
@@ -21,6 +21,7 @@ struct BouncerRun {
             problems += try await examine(mode, bouncer, server)
             try await bouncer.end()
         }
+        for size in [1, 2] { problems += try await exhaust(size, server) }
         try await server.remove()
         return problems
     }
@@ -42,7 +43,7 @@ struct BouncerRun {
             do {
                 try await within(.seconds(120)) { try await check.run() }
             } catch {
-                let isRefusal = mode == .transaction && "\(error)".contains("pooler")
+                let isRefusal = mode != .session && "\(error)".contains("pooler")
                 if isRefusal { refusals.append("\(error)") } else { problems.append("\(check): \(error)") }
             }
         }
@@ -50,6 +51,33 @@ struct BouncerRun {
             "PgBouncer in \(mode) mode: \(checks.count) checks, \(refusals.count) refused, \(problems.count) failed")
         if let refusal = refusals.first { report("    \(refusal)") }
         return problems
+    }
+}
+
+extension BouncerRun {
+    /// Uses more connections than a pooler has to the server.
+    private func exhaust(_ size: Int, _ server: PostgresServer) async throws -> [String] {
+        let bouncer = try await Bouncer(.session, size: size, to: server, keeper: keeper)
+        let database = try await server.makeDatabase().name
+        var message = "the operations succeeded"
+        do {
+            let engine = try await PostgresStorageEngine(
+                connecting: bouncer.url(database), collection: "items",
+                options: .init(maximumConnections: 8, connectTimeout: 3, timeout: 3))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<16 {
+                    group.addTask { try await engine.write(Data(count: 10_000), key: CacheKey("\(number)")) }
+                    group.addTask { _ = try await engine.fetch(key: CacheKey("\(number)")) }
+                }
+                try await group.waitForAll()
+            }
+        } catch {
+            message = "\(error)"
+        }
+        try await bouncer.end()
+        report("PgBouncer with \(size) connections to the server: \(message)")
+        let saysWhatToChange = message.contains("default_pool_size") && message.contains("maximumConnections")
+        return saysWhatToChange ? [] : ["PgBouncer with \(size) connections: \(message)"]
     }
 }
 
