@@ -217,9 +217,10 @@ struct LiveQueryTests {
         try await tasks.store([Errand(id: 2)])
         await #expect(throws: StorageError.self) { try await window.reload() }
         #expect(window.items.map(\.id) == [1])
-        #expect(window.state.isLoaded)
+        #expect(window.state.error != nil)
         engine.isFailing.withLock { $0 = false }
         #expect(try await eventually { window.items.map(\.id) == [1, 2] })
+        #expect(window.state.isLoaded)
     }
 
     @Test("Events begin with the loaded items, not with an empty window")

@@ -58,7 +58,7 @@ import Testing
 
     @Test("A folder that was removed, and created again, is noticed", arguments: [true, false])
     func removedFolder(isReplaced: Bool) async throws {
-        let place = ValuePlace(surroundings: surroundings(hasEvents: true))
+        let place = ValuePlace(name: "settings/values.plist", surroundings: surroundings(hasEvents: true))
         let value = place.value(0)
         value.set(1)
         var values = value.values.makeAsyncIterator()

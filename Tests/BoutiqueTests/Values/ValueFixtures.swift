@@ -8,14 +8,18 @@ import TestSupport
 final class ValuePlace: Sendable {
     let folder = TemporaryFolder()
     let file: DefaultsFile
-    var url: URL { folder.file("settings/values.plist") }
+    let url: URL
 
     /// - Parameters:
     ///   - isWatched: Whether the file is watched for foreign changes.
+    ///   - name: The name of the file in the folder.
     ///   - surroundings: The sources of events and time of the watch.
-    init(isWatched: Bool = true, surroundings: FileWatch.Surroundings = FileWatch.Surroundings()) {
-        file = DefaultsFile(
-            url: folder.file("settings/values.plist"), isWatched: isWatched, surroundings: surroundings)
+    init(
+        isWatched: Bool = true, name: String = "values.plist",
+        surroundings: FileWatch.Surroundings = FileWatch.Surroundings()
+    ) {
+        url = folder.file(name)
+        file = DefaultsFile(url: url, isWatched: isWatched, surroundings: surroundings)
     }
 
     /// The file as another process has it.
