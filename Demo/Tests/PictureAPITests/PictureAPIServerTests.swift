@@ -91,6 +91,28 @@ struct PictureAPIServerTests {
         }
     }
 
+    @Test(arguments: [0, 10])
+    func `The connection of a request whose body does not end is closed`(arriving count: Int) async throws {
+        var limits = PictureAPIServer.Limits()
+        // Only the limit of requests can end it.
+        (limits.idle, limits.request) = (.hours(24), .milliseconds(100))
+        try await run(limits) { server, _ in
+            try await connect(to: server) { inbound, outbound in
+                let head = """
+                    POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
+                    Content-Length: 100\r\n\r\n
+                    """
+                try await outbound.write(ByteBuffer(string: head))
+                do {
+                    for _ in 0..<count { try await outbound.write(ByteBuffer(string: " ")) }
+                    for try await _ in inbound {}
+                } catch is any Error {
+                    // Closed while the client wrote or read.
+                }
+            }
+        }
+    }
+
     @Test func `A request that does not end does not prevent switching the server off`() async throws {
         var limits = PictureAPIServer.Limits()
         limits.shutdown = .milliseconds(100)

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import HummingbirdCore
+import LocalServer
 public import Logging
 import NIOCore
 public import ServiceLifecycle
@@ -19,6 +20,8 @@ public struct GalleryServer: Service, CustomStringConvertible {
     private static let connectionLimit = 256
     /// The time after which an idle connection is closed, unless its request is being processed.
     private static let idleTimeout = TimeAmount.seconds(60)
+    /// The time within which a request has to arrive. Those of the gallery's pages are a few hundred bytes.
+    private static let requestTimeout = TimeAmount.seconds(30)
 
     /// Creates a gallery.
     ///
@@ -86,7 +89,7 @@ public struct GalleryServer: Service, CustomStringConvertible {
     ) -> Application<RouterResponder<GalleryRequestContext>> {
         Application(
             responder: responder,
-            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: Self.idleTimeout)),
+            server: .http1(configuration: .local(idle: Self.idleTimeout, request: Self.requestTimeout)),
             configuration: ApplicationConfiguration(
                 address: .hostname("127.0.0.1", port: port),
                 availableConnectionsDelegate: .maximum(Self.connectionLimit, logger: logger)

@@ -2,6 +2,7 @@ public import Bodega
 public import Foundation
 import Hummingbird
 import HummingbirdCore
+import LocalServer
 public import Logging
 import NIOCore
 public import ServiceLifecycle
@@ -28,6 +29,8 @@ public actor PictureAPIServer: Service {
         /// The time after which an idle connection is closed, unless its request is being processed. Clients should
         /// close their connections first: a request on a connection that is being closed fails.
         var idle = TimeAmount.seconds(60)
+        /// The time within which the body of a request has to arrive.
+        var request = TimeAmount.seconds(30)
         /// How long requests may continue after the server is switched off.
         var shutdown = Duration.seconds(2)
     }
@@ -91,7 +94,7 @@ public actor PictureAPIServer: Service {
         let (ports, listening) = AsyncStream<Int>.makeStream()
         let application = Application(
             router: routes.router,
-            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: limits.idle)),
+            server: .http1(configuration: .local(idle: limits.idle, request: limits.request)),
             configuration: ApplicationConfiguration(
                 address: .hostname("127.0.0.1", port: port), serverName: "Pictures"),
             onServerRunning: { channel in
