@@ -12,7 +12,14 @@ package enum Tool {
     /// Runs the tool with the arguments of the process, and ends the process.
     package static func main() async -> Never {
         ignoreBrokenPipeSignal()
-        let status = await run(Array(CommandLine.arguments.dropFirst()), console: .standard())
+        let console = Console.standard()
+        let status: Int32
+        do {
+            status = await run(try ArgumentText.decoded(systemArguments().dropFirst()), console: console)
+        } catch {
+            console.complain("\(error)")
+            status = ExitStatus.usage.rawValue
+        }
         exit(status)
     }
 }

@@ -8,6 +8,13 @@ import Musl
 
 // The system calls that the tool uses, under names that methods named `read` and `write` don't shadow.
 
+/// The arguments of the process, with its name, as they were given.
+func systemArguments() -> [[UInt8]] {
+    (0..<Int(CommandLine.argc)).compactMap { number in
+        CommandLine.unsafeArgv[number].map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+}
+
 /// Calls `read`, and retries if a signal interrupts it.
 ///
 /// - Returns: The number of bytes, 0 at the end, or -1 with `errno` set.
@@ -33,6 +40,18 @@ func systemWaitToRead(_ first: Int32, or second: Int32) {
     var entries = [first, second].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     // An error here occurs again, and is reported, when the descriptor is read.
     while poll(&entries, nfds_t(entries.count), -1) < 0, errno == EINTR {}
+}
+
+/// Whether a descriptor can be read, or is at its end, within some time.
+///
+/// - Parameters:
+///   - descriptor: The descriptor.
+///   - other: A descriptor that ends the wait when it can be read; `nil` if there is none.
+///   - seconds: The time.
+func systemCanRead(_ descriptor: Int32, unless other: Int32? = nil, seconds: Double) -> Bool {
+    var entries = [descriptor, other ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    // A signal ends the wait early, as if the time had passed. Descriptors below zero are ignored.
+    return poll(&entries, nfds_t(entries.count), Int32((seconds * 1000).rounded(.up))) > 0 && entries[0].revents != 0
 }
 
 /// Makes a pipe, `nil` if the process can open no more files.
