@@ -17,9 +17,11 @@ struct ImportCommand: ConsoleCommand {
             their relative paths; links are left out.
 
             The input is written in atomic batches. A bad record ends the import: its batch is not written, earlier \
-            batches are. Ctrl-C and SIGTERM end the import between two batches; the same command then writes the rest, \
-            and the first items again. Text that is not JSON always ends the import of an array, because the elements \
-            after it can't be found.
+            batches are. A batch from a pipe or a terminal is written within about half a second of its first record, \
+            even if no more input comes. Ctrl-C and SIGTERM end the import of a file between two batches; the same \
+            command then writes the rest, and the first items again. From a pipe, all records that were read are \
+            written first; a record that was read in part is lost. Text that is not JSON always ends the import of an \
+            array, because the elements after it can't be found. The input has to be UTF-8.
 
             Nothing is imported if the store's items seem to be encrypted and no keyset, or the wrong one, is given.
 
@@ -50,7 +52,8 @@ struct ImportCommand: ConsoleCommand {
     @Option(help: "The input's format.")
     var format = ImportInput.Format.auto
 
-    @Option(help: ArgumentHelp("The maximum number of items in a batch.", valueName: "count"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("The maximum number of items in a batch.", valueName: "count"))
     var batchSize = 10_000
 
     @Flag(help: "Report bad records and leave them out.")
@@ -78,7 +81,7 @@ struct ImportCommand: ConsoleCommand {
             try await importRecords(on: console, report: &report, bar: &bar)
         } catch {
             bar.clear()
-            let failure = Self.failure(error, after: report, on: console)
+            let failure = failure(error, after: report, on: console)
             if json {
                 let line = report.json(seconds: console.clock() - start, failure: "\(failure)")
                 try line.withUnsafeBytes(console.output.write)
@@ -113,7 +116,8 @@ struct ImportCommand: ConsoleCommand {
         console.interruption.listen()
         try await store.use(on: console, isUnchecked: unchecked) { store in
             let importer = Importer(engine: store.engine, batchSize: batchSize, skipsBadRecords: skipBad)
-            try await importer.run(&records, report: &report, interruption: console.interruption) { bad in
+            try await importer.run(&records, report: &report, interruption: console.interruption, clock: console.clock)
+            { bad in
                 bar.clear()
                 console.complain("\(bad.place): \(bad.reason) Skipped.")
             } onProgress: { report, progress, total in
@@ -123,12 +127,17 @@ struct ImportCommand: ConsoleCommand {
     }
 
     /// The error for the user when an import ends early.
-    private static func failure(_ error: any Error, after report: ImportReport, on console: Console) -> any Error {
+    private func failure(_ error: any Error, after report: ImportReport, on console: Console) -> any Error {
         let count = report.imported
+        let items = "\(Counted.text(count, "item")) \(Counted.past(count))"
         func outcome(_ text: String) -> String { count == 0 ? "Nothing was imported." : text }
         // This text also fits a failure outside of a batch, such as one to close the store.
-        let before = outcome("Before that, \(count) items were imported.")
-        let batches = outcome("The \(count) items of the batches before it were imported, the others not.")
+        let before = outcome("Before that, \(items) imported.")
+        let batches = outcome(
+            """
+            \(count == 1 ? "The item" : "The \(count) items") of the batches before it \(Counted.past(count)) \
+            imported, the others not.
+            """)
         switch error {
         case let bad as BadRecord:
             return ToolError(bad.status, "\(bad.place): \(bad.reason) \(batches)")
@@ -137,10 +146,14 @@ struct ImportCommand: ConsoleCommand {
         case let error as ToolError where error.status == .failure:
             return ToolError(.failure, "\(error.message) \(before)")
         case let error as ToolError where [.interrupted, .terminated].contains(error.status):
+            // What was read from a pipe can't be read again.
+            if console.input.canWait, source ?? "-" == "-" {
+                return ToolError(error.status, "\(error.message) \(outcome("\(items) imported, all that were read."))")
+            }
             let advice = outcome(
                 """
-                \(count) items were imported. Run the same command again to import the rest; it also writes these items \
-                again.
+                \(items) imported. Run the same command again to import the rest; it also writes \
+                \(count == 1 ? "this item" : "these items") again.
                 """)
             return ToolError(error.status, "\(error.message) \(advice)")
         case let error as StorageError:
@@ -153,7 +166,9 @@ struct ImportCommand: ConsoleCommand {
     private func checkStoreIsNotInSource() throws {
         guard let source, source != "-" else { return }
         let folder = URL(fileURLWithPath: source).resolvingSymlinksInPath().path
-        guard let file = try store.checkedAddress().fileURL?.resolvingSymlinksInPath().path else { return }
+        guard let file = try store.checkedAddress(mustExist: false).fileURL?.resolvingSymlinksInPath().path else {
+            return
+        }
         if file == folder || file.hasPrefix(folder + "/") {
             throw ToolError(.usage, "The store is inside the folder to import. Put it somewhere else.")
         }

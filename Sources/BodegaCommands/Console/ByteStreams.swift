@@ -11,10 +11,25 @@ package protocol ByteSource: AnyObject, Sendable {
 
     /// The descriptor to wait for before reading, `nil` if reading never waits.
     var descriptorToAwait: Int32? { get }
+
+    /// Whether a read can wait for a writer, as that of a pipe or a terminal does.
+    var canWait: Bool { get }
+
+    /// Waits until a read does not wait, or until some time has passed or the command is interrupted.
+    ///
+    /// - Parameter seconds: The time; 0 does not wait.
+    /// - Returns: Whether a read does not wait: there are bytes, or the end.
+    func awaitBytes(seconds: Double) -> Bool
 }
 
 extension ByteSource {
     package var descriptorToAwait: Int32? { nil }
+
+    package var canWait: Bool { descriptorToAwait != nil && size == nil }
+
+    package func awaitBytes(seconds: Double) -> Bool {
+        descriptorToAwait.map { systemCanRead($0, seconds: seconds) } ?? true
+    }
 }
 
 /// A destination of bytes.
@@ -94,6 +109,14 @@ package final class InterruptibleSource: ByteSource {
     }
 
     package var size: Int? { source.size }
+
+    package var canWait: Bool { source.canWait }
+
+    package func awaitBytes(seconds: Double) -> Bool {
+        if interruption.status != nil { return false }
+        guard let descriptor = source.descriptorToAwait else { return source.awaitBytes(seconds: seconds) }
+        return interruption.canRead(descriptor, seconds: seconds)
+    }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         if let descriptor = source.descriptorToAwait { try interruption.waitToRead(descriptor) }

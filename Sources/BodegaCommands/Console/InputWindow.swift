@@ -2,7 +2,8 @@ import Foundation
 
 /// A buffer that moves along an input: bytes are added at its end and consumed at its start.
 ///
-/// It holds at most the bytes that were requested and not consumed yet, plus one chunk.
+/// It holds at most the bytes that were requested and not consumed yet, plus one chunk. Each read of a pipe returns the
+/// bytes that are there, so that their records don't wait for the writer's next ones.
 struct InputWindow {
     private let source: any ByteSource
     private let chunkSize: Int
@@ -15,8 +16,12 @@ struct InputWindow {
     /// The number of bytes of the input that have been consumed.
     private(set) var consumed = 0
 
+    /// Whether reading can wait for a writer.
+    let canWait: Bool
+
     init(_ source: any ByteSource, chunkSize: Int = 1 << 20) {
         self.source = source
+        self.canWait = source.canWait
         self.chunkSize = chunkSize
     }
 
@@ -28,20 +33,44 @@ struct InputWindow {
         try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// Adds bytes at the end: a chunk, or as many as the window holds, so that repeatedly scanning a long value while
-    /// it grows takes linear time in total.
+    /// Adds bytes at the end: those that are there, at most a chunk, or as many as the window holds.
     ///
-    /// - Returns: Whether bytes were added.
+    /// - Returns: Whether bytes were added; if not, this is the end.
     mutating func readMore() throws -> Bool {
         guard !isComplete else { return false }
         let wanted = max(chunkSize, count)
         makeRoom(for: wanted)
         let end = range.upperBound
-        let added = try storage.withUnsafeMutableBytes { try Self.fill($0[end..<end + wanted], from: source) }
+        let added = try storage.withUnsafeMutableBytes { bytes in
+            try source.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[end..<end + wanted]))
+        }
         range = 0..<end + added
         if added == 0 { isComplete = true }
         return added > 0
     }
+
+    /// Adds bytes at the end until the window is twice as large, or the writer pauses: repeatedly scanning a long value
+    /// while it grows then takes linear time in total, or no longer than the pauses.
+    ///
+    /// - Returns: Whether bytes were added; if not, this is the end.
+    mutating func grow() throws -> Bool {
+        let wanted = 2 * count
+        guard try readMore() else { return false }
+        while count < wanted, source.awaitBytes(seconds: pause), try readMore() {}
+        return true
+    }
+
+    /// Adds bytes at the end, like ``grow()``, if they are there within some time.
+    ///
+    /// - Returns: Whether bytes were added, or the end was found.
+    mutating func grow(within seconds: Double) throws -> Bool {
+        if isComplete || !source.awaitBytes(seconds: seconds) { return false }
+        _ = try grow()
+        return true
+    }
+
+    /// The seconds after which a writer pauses: as many as scanning the window takes, at least a millisecond.
+    private var pause: Double { max(0.001, Double(count) / 200_000_000) }
 
     /// Moves the window to the start of the storage, which grows if necessary.
     private mutating func makeRoom(for wanted: Int) {
@@ -63,20 +92,5 @@ struct InputWindow {
     mutating func consume(_ count: Int) {
         range = range.lowerBound + count..<range.upperBound
         consumed += count
-    }
-
-    /// Reads until a buffer is full or the input ends: a pipe returns few bytes per read.
-    private static func fill(
-        _ buffer: Slice<UnsafeMutableRawBufferPointer>,
-        from source: any ByteSource
-    ) throws -> Int {
-        let buffer = UnsafeMutableRawBufferPointer(rebasing: buffer)
-        var filled = 0
-        while filled < buffer.count {
-            let count = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
-            if count == 0 { break }
-            filled += count
-        }
-        return filled
     }
 }

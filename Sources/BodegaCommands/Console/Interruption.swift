@@ -65,6 +65,23 @@ package final class Interruption: Sendable {
         }
     }
 
+    /// Ends the handling of signals, so that the next one ends the process.
+    ///
+    /// - Throws: A ``ToolError`` with the exit status if the command is interrupted.
+    package func stopListening() throws {
+        let sources = state.withLock { state in
+            defer { state.sources = [] }
+            return state.sources
+        }
+        if !sources.isEmpty {
+            for number in [SIGINT, SIGTERM] { _ = signal(number, SIG_DFL) }
+            for source in sources { source.cancel() }
+            // A signal that is being handled counts.
+            queue.sync {}
+        }
+        try check()
+    }
+
     private static func endProcess(by number: Int32) {
         _ = signal(number, SIG_DFL)
         // Only to this thread: Dispatch may take a process signal for an event; its threads block signals.
@@ -148,6 +165,12 @@ extension Interruption {
         try check()
     }
 
+    /// Whether a descriptor can be read within some time, and the command is not interrupted until then.
+    package func canRead(_ descriptor: Int32, seconds: Double) -> Bool {
+        let canRead = systemCanRead(descriptor, unless: descriptors?.reading, seconds: seconds)
+        return canRead && status == nil
+    }
+
     /// Performs work that may never end, such as a request to a server that does not answer.
     ///
     /// When the command is interrupted, the work is cancelled; if it still does not end, it is abandoned.
@@ -178,6 +201,23 @@ extension Interruption {
             }
         }
         if status == nil { try outcome?.get() }
+    }
+
+    /// Performs work that ends when its task is cancelled, and waits for its end in any case, so that its outcome is
+    /// known.
+    ///
+    /// - Throws: A ``ToolError`` with the exit status if the command was interrupted before the work was complete; else
+    ///   the error of the work.
+    package func cancelling<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value
+    {
+        let task = Task(operation: work)
+        onInterruption { task.cancel() }
+        do {
+            return try await task.value
+        } catch is CancellationError {
+            try check()
+            throw CancellationError()
+        }
     }
 
     /// Calls a closure when the command is interrupted, immediately if it already has been.

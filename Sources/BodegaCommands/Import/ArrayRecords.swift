@@ -30,6 +30,23 @@ package struct ArrayRecords: RecordSource {
 
     package var progress: Int { stream.consumed }
 
+    package var canWait: Bool { stream.canWait }
+
+    /// - Returns: `false` at the end of the array, too, because more of the document may follow.
+    package mutating func isReady(within seconds: Double) throws -> Bool {
+        if state == .finished { return true }
+        if state == .before { return false }
+        var isAtEnd = false
+        let isComplete = try stream.isComplete(within: seconds) { [state] scanner throws(JSONScanError) in
+            scanner.skipWhitespace()
+            isAtEnd = try scanner.peek() == UInt8(ascii: "]")
+            if isAtEnd { return }
+            if state == .afterElement { try scanner.expect(UInt8(ascii: ",")) }
+            try scanner.skipValue()
+        }
+        return isComplete && !isAtEnd
+    }
+
     package mutating func next() throws -> ImportRecord? {
         if state == .before { try openArray() }
         guard try moveToElement() else { return nil }

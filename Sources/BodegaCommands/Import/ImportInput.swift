@@ -60,6 +60,7 @@ package struct ImportInput {
         source = InterruptibleSource(source, interruption)
         var window = InputWindow(source)
         try Self.skipByteOrderMark(&window)
+        try Self.checkEncoding(&window)
         switch format == .auto ? try detectedFormat(&window) : format {
         case .export:
             guard key == nil, array == nil else {
@@ -99,12 +100,14 @@ package struct ImportInput {
     private func detectedFormat(_ window: inout InputWindow) throws -> Format {
         if array != nil { return .json }
         while true {
-            let enough = window.withUnsafeBytes { bytes in
+            // A short first line decides at once, so that it does not wait for the next one.
+            let isOpen = window.withUnsafeBytes { bytes in
                 var scanner = JSONScanner(bytes)
                 scanner.skipWhitespace()
-                return bytes.count - scanner.position >= Envelope.header.utf8.count
+                let start = UnsafeRawBufferPointer(rebasing: bytes[scanner.position...])
+                return start.count < Envelope.header.utf8.count && Envelope.header.utf8.starts(with: start)
             }
-            if try enough || !window.readMore() { break }
+            if try !isOpen || !window.readMore() { break }
         }
         return window.withUnsafeBytes { bytes in
             var scanner = JSONScanner(bytes)
@@ -113,6 +116,30 @@ package struct ImportInput {
             if Envelope.isHeader(atStartOf: start) { return .export }
             return start.first == UInt8(ascii: "[") ? .json : .ndjson
         }
+    }
+
+    /// Checks that the input does not begin like UTF-16 or UTF-32. A JSON text begins with two ASCII characters, or it
+    /// is a single one, so the zeros among its first bytes show its encoding: RFC 4627, section 3.
+    private static func checkEncoding(_ window: inout InputWindow) throws {
+        while window.count < 4, try window.readMore() {}
+        let start = window.withUnsafeBytes { Array($0.prefix(4)) }
+        let name: String? =
+            switch start.map({ $0 == 0 }) {
+            case _ where start == [0xFF, 0xFE, 0, 0] || start == [0, 0, 0xFE, 0xFF]: "UTF-32"
+            case _ where start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]): "UTF-16"
+            case [true, true, true, false]: "UTF-32BE"
+            case [false, true, true, true]: "UTF-32LE"
+            case [true, false], [true, false, true, false]: "UTF-16BE"
+            case [false, true], [false, true, false, true]: "UTF-16LE"
+            default: nil
+            }
+        guard let name else { return }
+        throw ToolError(
+            .badInput,
+            """
+            The input seems to be \(name), and import reads UTF-8. Convert it first, for example with \
+            iconv --from-code=\(name) --to-code=UTF-8.
+            """)
     }
 
     /// Skips the byte-order mark that some editors write before UTF-8 and that JSON does not allow.

@@ -30,9 +30,24 @@ package protocol RecordSource {
     /// - Throws: A ``BadRecord``, after which a call reads the next record; a ``ToolError`` if reading can't continue.
     mutating func next() throws -> ImportRecord?
 
+    /// Whether reading can wait for the writer of the input.
+    var canWait: Bool { get }
+
+    /// Reads until ``next()`` does not wait, or until some time has passed or the command is interrupted.
+    ///
+    /// - Parameter seconds: The time; 0 does not wait.
+    /// - Returns: Whether ``next()`` does not wait: a whole record was read, or the end. It may be `false` before the
+    ///   end.
+    mutating func isReady(within seconds: Double) throws -> Bool
+
     /// The amount of input consumed: bytes, or files of a folder.
     var progress: Int { get }
 
     /// The size of the input, in the unit of ``progress``, `nil` if it is unknown.
     var total: Int? { get }
+}
+
+extension RecordSource {
+    package var canWait: Bool { false }
+    package mutating func isReady(within seconds: Double) throws -> Bool { true }
 }

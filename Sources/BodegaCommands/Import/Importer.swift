@@ -13,6 +13,10 @@ package struct Importer {
     /// The number of bytes of values at which a batch ends.
     static let batchBytes = 64 * 1024 * 1024
 
+    /// The number of seconds after which a batch ends if the input can wait. Shorter ones would cost a fast writer many
+    /// syncs of the disk.
+    static let patience = 0.5
+
     /// Creates an importer.
     ///
     /// - Parameters:
@@ -27,10 +31,14 @@ package struct Importer {
 
     /// Imports all records.
     ///
+    /// A batch of an input that can wait is written at the latest when its first record is ``patience`` old, or when
+    /// the command is interrupted, with all records that were read completely: they would be lost with the process.
+    ///
     /// - Parameters:
     ///   - source: The input.
     ///   - report: Counts the records; it is valid even if this throws.
     ///   - interruption: Ends the import before the next batch.
+    ///   - clock: The time in seconds since some fixed moment.
     ///   - onBadRecord: Called for every record that is left out.
     ///   - onProgress: Called after every batch.
     /// - Throws: A ``BadRecord`` if there is one and bad records are not skipped, a ``ToolError`` if the command is
@@ -39,34 +47,68 @@ package struct Importer {
         _ source: inout any RecordSource,
         report: inout ImportReport,
         interruption: Interruption = Interruption(),
+        clock: () -> Double,
         onBadRecord: (BadRecord) -> Void,
         onProgress: (_ report: ImportReport, _ progress: Int, _ total: Int?) -> Void
     ) async throws {
         var isAtEnd = false
         while !isAtEnd {
-            var batch: [(key: CacheKey, data: Data)] = []
-            var bytes = 0
-            while batch.count < batchSize, bytes < Self.batchBytes {
-                try interruption.check()
+            var batch = Batch()
+            while batch.items.count < batchSize, batch.bytes < Self.batchBytes {
+                if try mustWrite(batch, before: &source, interruption, clock) { break }
                 do {
                     guard let record = try source.next() else {
                         isAtEnd = true
                         break
                     }
-                    batch.append((record.key, record.data))
-                    bytes += record.data.count
+                    batch.add(record, at: source.canWait ? clock() : 0)
                 } catch let bad as BadRecord where skipsBadRecords {
                     report.skipped += 1
                     onBadRecord(bad)
                 }
             }
-            let keys = Set(batch.map(\.key))
-            let present = try await engine.fetchKeys(among: Array(keys)).count
-            if !batch.isEmpty { try await engine.write(batch) }
-            report.imported += batch.count
-            report.replaced += batch.count - keys.count + present
-            report.bytes += bytes
+            try await write(batch, report: &report)
             onProgress(report, source.progress, source.total)
         }
+    }
+
+    /// The items of a batch.
+    private struct Batch {
+        var items: [(key: CacheKey, data: Data)] = []
+        /// The number of bytes of values.
+        var bytes = 0
+        /// When the first record was read.
+        var start: Double?
+
+        mutating func add(_ record: ImportRecord, at time: Double) {
+            items.append((record.key, record.data))
+            bytes += record.data.count
+            start = start ?? time
+        }
+    }
+
+    /// Whether a batch has to be written before the next record is read.
+    ///
+    /// - Throws: A ``ToolError`` if the command is interrupted and all that was read is written.
+    private func mustWrite(
+        _ batch: Batch, before source: inout any RecordSource, _ interruption: Interruption, _ clock: () -> Double
+    ) throws -> Bool {
+        if interruption.status != nil, try !source.canWait || !source.isReady(within: 0) {
+            // The records of a file can be read again.
+            if batch.items.isEmpty || !source.canWait { try interruption.check() }
+            return true
+        }
+        guard source.canWait, let start = batch.start, interruption.status == nil else { return false }
+        let rest = start + Self.patience - clock()
+        return try rest <= 0 || !source.isReady(within: rest)
+    }
+
+    private func write(_ batch: Batch, report: inout ImportReport) async throws {
+        let keys = Set(batch.items.map(\.key))
+        let present = try await engine.fetchKeys(among: Array(keys)).count
+        if !batch.items.isEmpty { try await engine.write(batch.items) }
+        report.imported += batch.items.count
+        report.replaced += batch.items.count - keys.count + present
+        report.bytes += batch.bytes
     }
 }

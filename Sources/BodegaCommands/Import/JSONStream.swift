@@ -13,6 +13,34 @@ struct JSONStream {
     /// The number of bytes that have been read.
     var consumed: Int { window.consumed }
 
+    /// Whether reading can wait for a writer.
+    var canWait: Bool { window.canWait }
+
+    /// Reads until a closure can scan the text that comes next, or until some time has passed.
+    ///
+    /// - Parameters:
+    ///   - seconds: The time.
+    ///   - body: Moves the scanner; the stream stays where it is.
+    /// - Returns: Whether the text is complete, or is not JSON.
+    mutating func isComplete(
+        within seconds: Double, _ body: (inout JSONScanner) throws(JSONScanError) -> Void
+    ) throws -> Bool {
+        while true {
+            let isComplete = window.withUnsafeBytes { bytes in
+                var scanner = JSONScanner(bytes)
+                do throws(JSONScanError) {
+                    try body(&scanner)
+                    return true
+                } catch {
+                    if case .unexpectedEnd = error { return false }
+                    return true
+                }
+            }
+            if isComplete || window.isComplete { return true }
+            if try !window.grow(within: seconds) { return false }
+        }
+    }
+
     /// Moves past the text that a closure scans.
     ///
     /// - Parameter body: Moves the scanner. It is called again with more text if the text was incomplete, so it must
@@ -36,18 +64,25 @@ struct JSONStream {
             }
             switch attempt {
             case .success(let result, let length, let lines):
-                // A number at the end of the window may continue after it.
-                if length == window.count, try window.readMore() { continue }
+                if length == window.count, endsOpen, try window.grow() { continue }
                 window.consume(length)
                 line += lines
                 return result
             case .incomplete:
-                if try !window.readMore() {
+                if try !window.grow() {
                     throw ToolError(.badInput, "The JSON document is not complete: it ends in line \(endLine).")
                 }
             case .failure(let lines):
                 throw ToolError(.badInput, "Line \(line + lines) is not JSON.")
             }
+        }
+    }
+
+    /// Whether the last token of the window may continue after it, as a number can.
+    private var endsOpen: Bool {
+        window.withUnsafeBytes { bytes in
+            guard let last = bytes.last else { return false }
+            return !"]},:[{\" \t\r\n".utf8.contains(last)
         }
     }
 

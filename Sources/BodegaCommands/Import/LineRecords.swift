@@ -24,6 +24,41 @@ package struct LineRecords: RecordSource {
 
     package var progress: Int { window.consumed }
 
+    package var canWait: Bool { window.canWait }
+
+    package mutating func isReady(within seconds: Double) throws -> Bool {
+        var start = 0
+        while !hasRecord(from: &start) {
+            if window.isComplete { return true }
+            if try !window.grow(within: seconds) { return false }
+        }
+        return true
+    }
+
+    /// Whether there is a whole line that is a record, or a bad one.
+    ///
+    /// - Parameter start: The start of a line; moved past the lines without a record.
+    private func hasRecord(from start: inout Int) -> Bool {
+        window.withUnsafeBytes { bytes in
+            while let length = systemFind(
+                UInt8(ascii: "\n"), in: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+            {
+                if !hasNoRecord(UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])) { return true }
+                start += length + 1
+            }
+            return false
+        }
+    }
+
+    /// Whether a line is blank, or the header of an export.
+    private func hasNoRecord(_ line: UnsafeRawBufferPointer) -> Bool {
+        var scanner = JSONScanner(line)
+        scanner.skipWhitespace()
+        if scanner.position == line.count { return true }
+        guard case .export = form else { return false }
+        return Envelope.isHeader(atStartOf: UnsafeRawBufferPointer(rebasing: line[scanner.position...]))
+    }
+
     package mutating func next() throws -> ImportRecord? {
         while let length = try nextLineLength() {
             line += 1
@@ -31,15 +66,19 @@ package struct LineRecords: RecordSource {
                 // With the line feed, unless the last line lacks it.
                 window.consume(min(length + 1, window.count))
             }
-            let item = try window.withUnsafeBytes { bytes in
-                do {
-                    return try record(from: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
-                } catch var bad as BadRecord {
-                    if line == 1, case .json = form { bad.reason += Self.hint(at: bytes) }
-                    throw bad
+            do {
+                let item = try window.withUnsafeBytes { bytes in
+                    try record(from: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
                 }
+                if let item { return item }
+            } catch var bad as BadRecord {
+                if line == 1, case .json = form {
+                    // The beginning of a document, as far as it comes without a long wait.
+                    while window.count < 1 << 16, try window.grow(within: 0.1) {}
+                    bad.reason += window.withUnsafeBytes(Self.hint)
+                }
+                throw bad
             }
-            if let item { return item }
         }
         return nil
     }
