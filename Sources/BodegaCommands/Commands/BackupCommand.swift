@@ -11,7 +11,10 @@ struct BackupCommand: ConsoleCommand {
         discussion: """
             Other programs can read and write during the backup without waiting, except that writers to a file of \
             Bodega 2 that is not in WAL mode wait until it is copied. The copy is made under another name, examined, \
-            and renamed when it is complete. It has no unused space, so it may be smaller than the file.
+            and renamed when it is complete. It has no unused space, so it may be smaller than the file. Ctrl-C and \
+            SIGTERM end the backup and remove the incomplete copy. If the process is killed, the copy stays under a \
+            name that begins with .emporium-backup-, until the next backup into the folder, or until compact is used \
+            on a file in it.
 
             A folder has no snapshots; use copy for it. For a PostgreSQL database, use pg_dump.
 
@@ -62,12 +65,17 @@ struct BackupCommand: ConsoleCommand {
         guard !address.isSamePlace(as: .sqlite(destination.path)) else {
             throw ToolError(.usage, "The backup would replace the store. Name another file.")
         }
-        try await address.openToRead().use { store in
+        console.interruption.listen()
+        try await address.openToRead().use { [force] store in
             do {
-                try await store.sqlite?.backup(to: destination, replacing: force)
+                try await console.interruption.cancelling {
+                    try await store.sqlite?.backup(to: destination, replacing: force)
+                }
             } catch let error as StorageError where error.code == .invalidArgument {
                 let advice = force ? "" : " Give --force to replace a file."
                 throw ToolError(.failure, "\(error.file?.path ?? file): \(error.message)\(advice)")
+            } catch let error as ToolError where error.status == console.interruption.status {
+                throw ToolError(error.status, "\(error.message) No backup was made.")
             }
         }
         let size = try StoreStatistics.sizeOfFiles(at: .sqlite(destination.path))
@@ -77,7 +85,7 @@ struct BackupCommand: ConsoleCommand {
             object.add("bytes", size)
             try object.line().withUnsafeBytes(console.output.write)
         } else if !quiet {
-            try console.output.write("\(size) bytes in \(console.shown(file))\n")
+            try console.output.write("\(Counted.text(size, "byte")) in \(console.shown(file))\n")
         }
     }
 }

@@ -10,8 +10,9 @@ struct CompactCommand: ConsoleCommand {
         discussion: """
             An SQLite file is rewritten, with all its collections, without the space of removed items. That needs \
             about as much free space as the size of the file, and other writers wait. If other programs are reading, \
-            the file shrinks later. In a folder, the remains of interrupted writes are removed. A PostgreSQL server \
-            frees space itself.
+            the file shrinks later. The incomplete copies that interrupted backups have left in the folder of the file \
+            are removed, unless a backup into the folder is running. In a folder of items, the remains of interrupted \
+            writes are removed. A PostgreSQL server frees space itself.
 
             With --json an object is printed: {"before", "after"}, the sizes of the store's files in bytes.
 
@@ -37,7 +38,13 @@ struct CompactCommand: ConsoleCommand {
         let before = try StoreStatistics.sizeOfFiles(at: address)
         try await store.useExisting(on: console) { store in
             store.finishBatch(beforeEndingBy: console.interruption)
-            if let sqlite = store.sqlite { try await sqlite.vacuum() }
+            if let sqlite = store.sqlite {
+                try await sqlite.vacuum()
+                let count = try await sqlite.removeLeftovers()
+                if count > 0 {
+                    console.complain("note: removed \(Counted.text(count, "file")) of interrupted backups.")
+                }
+            }
             if let disk = store.base as? DiskStorageEngine { try await disk.removeLeftovers() }
         }
         let after = try StoreStatistics.sizeOfFiles(at: address)
@@ -47,7 +54,7 @@ struct CompactCommand: ConsoleCommand {
             object.add("after", after)
             try object.line().withUnsafeBytes(console.output.write)
         } else {
-            try console.output.write("\(before) bytes before, \(after) after\n")
+            try console.output.write("\(Counted.text(before, "byte")) before, \(after) after\n")
         }
     }
 }

@@ -40,11 +40,11 @@ struct QueryCommand: ConsoleCommand {
             An index over a value makes queries faster that compare it with a literal or sort by it, and never changes \
             their results. --index creates one in an SQLite file or a database, --drop-index removes it, and all \
             programs that write keep it up to date. Without other options of a query, nothing else is done. Creating \
-            an index reads all items; if it is interrupted, the store stays as it was. Folders and encrypted items \
-            have no indexes. --indexes prints the path of each index and its kind, with --json as {"path", "kind"}: \
-            value, or text for one that a program has created for comparing texts as Swift does. --explain prints, \
-            instead of items, how a query reads the store, the indexes, and which others would help, with --json as \
-            {"plan", "indexes", "advice"}.
+            an index reads all items; if it is interrupted, that index is not created, and the message names those that \
+            were. Folders and encrypted items have no indexes. --indexes prints the path of each index and its kind, \
+            with --json as {"path", "kind"}: value, or text for one that a program has created for comparing texts as \
+            Swift does. --explain prints, instead of items, how a query reads the store, the indexes, and which others \
+            would help, with --json as {"plan", "indexes", "advice"}.
 
             EXAMPLES:
               bodega query people.db --where 'match(@.name, "A.*")' --limit 10
@@ -69,7 +69,9 @@ struct QueryCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("Show this value instead of the whole item; can be repeated.", valueName: "path"))
     var select: [String] = []
 
-    @Option(help: ArgumentHelp("The maximum number of items to find.", valueName: "count"))
+    // A negative number is reported as such, not as an option that follows.
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("The maximum number of items to find.", valueName: "count"))
     var limit: Int?
 
     @Flag(help: "Print only the number of items.")
@@ -108,12 +110,14 @@ struct QueryCommand: ConsoleCommand {
         let paths = try select.map(JSONPath.init(parsing:))
         let query = ItemQuery(filter: try condition.map(Self.filter), sort: try sort.map(Self.sort), limit: limit)
         try await changeIndexes(on: console)
+        if !isQuery, !indexes, !index.isEmpty || !dropIndex.isEmpty { return }
+        // A signal after the last change ends the command before the query.
+        try console.interruption.stopListening()
         if indexes {
             return try await store.read(on: console) {
                 try await StoreIndexes(store: $0).print(asJSON: json, on: console)
             }
         }
-        if !isQuery, !index.isEmpty || !dropIndex.isEmpty { return }
         if explain {
             return try await store.read(on: console) { store in
                 let explanation = try await QueryExplanation(of: query, in: store, isCounting: count)
@@ -138,8 +142,11 @@ struct QueryCommand: ConsoleCommand {
         let dropped = try dropIndex.map(JSONPath.init(parsing:))
         let created = try index.map(JSONPath.init(parsing:))
         if dropped.isEmpty, created.isEmpty { return }
+        // A signal ends the command only when it is known which indexes exist.
+        console.interruption.listen()
         try await store.useExisting(on: console) { store in
             let indexes = StoreIndexes(store: store)
+            for path in created { try path.checkForIndex() }
             if !dropped.isEmpty { try await indexes.remove(dropped, on: console) }
             if !created.isEmpty { try await indexes.create(created, on: console) }
         }

@@ -1,5 +1,25 @@
 import Bodega
 
+extension JSONPath {
+    /// The maximum number of bytes of an index's path.
+    private static let longest = 1_000
+
+    /// Checks that an index over the value makes sense.
+    ///
+    /// - Throws: A ``ToolError`` if the path has an empty name, or is very long.
+    func checkForIndex() throws {
+        if names.contains("") {
+            throw ToolError(
+                .usage, "--index \(description): a name in the path is empty. Write member names separated by dots.")
+        }
+        if description.utf8.count > Self.longest {
+            throw ToolError(
+                .usage,
+                "A path of --index has \(description.utf8.count) bytes; the longest has \(Self.longest). Shorten it.")
+        }
+    }
+}
+
 /// The indexes of a store.
 struct StoreIndexes {
     let store: OpenStore
@@ -33,26 +53,54 @@ struct StoreIndexes {
     }
 
     /// Creates an index over each path, unless there is one.
+    ///
+    /// - Throws: A ``ToolError`` that names the indexes that exist, if the command is interrupted before the last one.
     func create(_ paths: [JSONPath], on console: Console) async throws {
         if let refusal = try await refusal() { throw ToolError(.usage, refusal) }
         guard let engine = store.base as? any QueryableStorageEngine else { return }
-        for path in paths {
-            if try await all().contains(where: { $0.path == path.index.path }) {
-                console.complain("note: there already is an index over \(path).")
-                continue
-            }
-            let count = try await store.base.fetchCount()
-            if count >= Self.manyItems {
-                let consequence = store.sqlite == nil ? "." : ", and other programs wait to write."
-                console.complain("note: creating an index over \(path). This reads \(count) items\(consequence)")
-            }
+        var created: [JSONPath] = []
+        for (number, path) in paths.enumerated() {
             do {
-                try await engine.createIndex(path.index)
-            } catch let error as StorageError where error.code == .invalidArgument {
-                throw ToolError(.usage, error.message)
+                try console.interruption.check()
+                if try await create(path, with: engine, on: console) { created.append(path) }
+            } catch let error as ToolError where console.interruption.status == error.status {
+                throw ToolError(error.status, "\(error.message) \(Self.outcome(created, of: paths[number...]))")
             }
-            console.complain("note: created an index over \(path).")
         }
+    }
+
+    /// Creates an index over a path, unless there is one.
+    ///
+    /// - Returns: Whether it was created.
+    private func create(
+        _ path: JSONPath, with engine: any QueryableStorageEngine, on console: Console
+    ) async throws -> Bool {
+        if try await all().contains(where: { $0.path == path.index.path }) {
+            console.complain("note: there already is an index over \(path).")
+            return false
+        }
+        let count = try await store.base.fetchCount()
+        if count >= Self.manyItems {
+            let consequence = store.sqlite == nil ? "." : ", and other programs wait to write."
+            console.complain("note: creating an index over \(path). This reads \(count) items\(consequence)")
+        }
+        do {
+            try await console.interruption.cancelling { try await engine.createIndex(path.index) }
+        } catch let error as StorageError where error.code == .invalidArgument {
+            throw ToolError(.usage, error.message)
+        }
+        console.complain("note: created an index over \(path).")
+        return true
+    }
+
+    /// What was done before an interruption, as sentences.
+    private static func outcome(_ created: [JSONPath], of rest: ArraySlice<JSONPath>) -> String {
+        func list(_ paths: some Collection<JSONPath>) -> String {
+            "\(paths.count == 1 ? "index" : "indexes") over \(paths.map(\.description).joined(separator: ", "))"
+        }
+        let missing = "The \(list(rest)) \(rest.count == 1 ? "was" : "were") not created."
+        if created.isEmpty { return missing }
+        return "The \(list(created)) \(created.count == 1 ? "was" : "were") created. \(missing)"
     }
 
     /// Removes the indexes over each path.

@@ -4,8 +4,30 @@ import GRDB
 extension SQLiteStorageEngine: ExaminableStorageEngine {
 
     /// Examines the whole file, with all collections: its structure and its indexes, the dates and kinds of
-    /// the items, and whether there are tables that belong to no collection.
+    /// the items, and whether there are tables that belong to no collection. Also looks for the incomplete copies of
+    /// interrupted backups in the file's folder.
+    ///
+    /// The bytes of items have no checksum, so a change of them alone is not noticed.
     public func examine() async throws -> [StorageFinding] {
+        try await examineContents() + drafts()
+    }
+
+    private func drafts() async throws -> [StorageFinding] {
+        try await core.onQueue { [folder = file.deletingLastPathComponent()] in
+            do {
+                return try SQLiteBackupDraft.stale(in: folder).map { draft in
+                    let message =
+                        "The file is left over from an interrupted backup. Compacting a store in its folder removes it."
+                    return StorageFinding(.remark, message, file: draft)
+                }
+            } catch let error as StorageError where error.code == .permissionDenied {
+                let message = "The folder of the file can't be listed, so it may hold incomplete backups."
+                return [StorageFinding(.remark, message, file: folder)]
+            }
+        }
+    }
+
+    private func examineContents() async throws -> [StorageFinding] {
         let damages = try await integrityCheck().map { StorageFinding(.problem, "The file is damaged: \($0)") }
         do {
             return try await damages + core.readMany { try SQLiteExamination(db: $0).findings() }
@@ -71,7 +93,8 @@ struct SQLiteExamination {
             let key = SQLiteKey.key(text: statement.text(at: 0), kind: kind)
             for column in [2, 3] as [Int32] where SQLiteDate.date(of: statement.text(at: column)) == nil {
                 let text = statement.text(at: column)
-                let message = "An item of \(name) has an invalid date, \"\(text)\". Rewrite the item."
+                let message =
+                    "An item of \(name) has an invalid date, \"\(text)\". Remove the item and write it again."
                 findings.append(.init(.problem, message, key: key))
             }
             if let kind, !(0...2).contains(kind) {

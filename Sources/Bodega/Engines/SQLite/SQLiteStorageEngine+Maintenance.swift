@@ -32,12 +32,14 @@ extension SQLiteStorageEngine {
     /// in WAL mode, writers wait until it is copied; that can only be a file of Bodega 2 that this engine reads.
     ///
     /// A copy that exists is complete and sound: it is created under another name first, and checked. It is readable
-    /// only for users who may read the file, and the file that it replaces.
+    /// only for users who may read the file, and the file that it replaces. If the process ends during the backup, the
+    /// incomplete copy remains under a hidden name, until the next backup into the folder, or ``removeLeftovers()``.
     ///
     /// - Parameters:
     ///   - destination: The location of the copy.
     ///   - replacing: Whether the copy may replace an existing file, which remains until the copy is complete.
-    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if a file may not be replaced.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if a file may not be replaced; a
+    ///   `CancellationError` if the task is cancelled before the copy is complete. The incomplete copy is removed.
     public func backup(to destination: URL, replacing: Bool = false) async throws {
         try FileSystem.checkFree(destination, replacing: replacing)
         for suffix in ["-wal", "-journal"] {
@@ -45,39 +47,58 @@ extension SQLiteStorageEngine {
             try FileSystem.checkFree(URL(fileURLWithPath: destination.path + suffix), replacing: false)
         }
         let folder = destination.deletingLastPathComponent()
-        let draft = folder.appendingPathComponent(".\(destination.lastPathComponent).\(UUID().uuidString)")
-        try StorageError.checkLength(ofPath: draft)
-        try await core.onWorker { try FileSystem.createDirectory(at: folder) }
-        defer { FileSystem.discard(draft) }
-        // On a reading connection, so that writers don't wait in WAL mode.
-        try await core.readLoosely { [file] db in
-            // The closure runs again if the result of a read does not count.
-            FileSystem.discard(draft)
-            let originals = [
-                try FileSystem.statusOfFile(file.path, followsLinks: true, file.path),
-                try FileSystem.statusOfFile(destination.path, destination.path),
-            ]
-            try FileSystem.createEmptyFile(at: draft, as: originals.compactMap { $0 })
-            do {
-                try db.execute(sql: "VACUUM INTO ?", arguments: [draft.path])
-            } catch let error as DatabaseError where error.isOfWriting {
-                // The copy has no space; the file itself is only read.
-                throw StorageError.limitReached(error, file: destination) ?? .sqlite(error, file: destination)
+        let draft = try await core.onWorker {
+            try FileSystem.createDirectory(at: folder)
+            let draft = try SQLiteBackupDraft(in: folder)
+            try StorageError.checkLength(ofPath: draft.url)
+            return draft
+        }
+        try await core.untilCancelled { cancellation in
+            // On a reading connection, so that writers don't wait in WAL mode.
+            try await core.readLoosely { [file] db in
+                // The closure runs again if the result of a read does not count.
+                FileSystem.discard(draft.url)
+                let originals = [
+                    try FileSystem.statusOfFile(file.path, followsLinks: true, file.path),
+                    try FileSystem.statusOfFile(destination.path, destination.path),
+                ]
+                try FileSystem.createEmptyFile(at: draft.url, as: originals.compactMap { $0 })
+                do {
+                    try cancellation.watch(db) {
+                        try db.execute(sql: "VACUUM INTO ?", arguments: [draft.url.path])
+                    }
+                } catch let error as DatabaseError where error.isOfWriting {
+                    // The copy has no space; the file itself is only read.
+                    throw StorageError.limitReached(error, file: destination) ?? .sqlite(error, file: destination)
+                }
+            }
+            // Only now, because the last run of the closure counts.
+            try await core.onWorker {
+                try Self.check(draft.url, cancellation)
+                try FileSystem.publish(draft.url, as: destination, replacing: replacing)
             }
         }
-        // Only now, because the last run of the closure counts.
-        try await core.onWorker {
-            try Self.check(draft)
-            try FileSystem.publish(draft, as: destination, replacing: replacing)
+    }
+
+    /// Removes the incomplete copies that interrupted backups have left in the folder of the file.
+    ///
+    /// - Returns: The number of files that were removed.
+    /// - Throws: A ``StorageError`` if the folder can't be read.
+    @discardableResult
+    package func removeLeftovers() async throws -> Int {
+        try await core.onWorker { [folder = file.deletingLastPathComponent()] in
+            try SQLiteBackupDraft.removeStale(in: folder)
         }
     }
 
     /// Checks a copy before it is published.
-    private static func check(_ draft: URL) throws {
+    private static func check(_ draft: URL, _ cancellation: SQLiteCancellation) throws {
         let copy = SQLiteReader(path: draft.path, lockTimeout: 0)
         defer { copy.closeQuietly() }
         let damage = try copy.read(isTransaction: false) { db in
-            try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+            try cancellation.watch(db) {
+                try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+            }
         }
         if let damage = damage.first {
             throw StorageError(.damaged, "The copy is damaged, so it was discarded: \(damage)", file: draft)

@@ -56,7 +56,12 @@ extension SQLiteTable {
     private static func dates(of key: CacheKey, in row: SQLiteStatement, from column: Int32) throws -> StorageDates {
         let texts = (row.text(at: column), row.text(at: column + 1))
         guard let createdAt = SQLiteDate.date(of: texts.0), let updatedAt = SQLiteDate.date(of: texts.1) else {
-            throw StorageError(.damaged, "The item has invalid dates \(texts). Rewrite the item.", key: key)
+            throw StorageError(
+                .damaged,
+                """
+                The item's dates, "\(texts.0)" and "\(texts.1)", can't be read. They have to be like \
+                "2022-06-22T18:30:00.123", in UTC. Remove the item and write it again.
+                """, key: key)
         }
         return StorageDates(createdAt: createdAt, updatedAt: updatedAt)
     }
