@@ -33,7 +33,8 @@ struct MaintenanceCommandTests {
             #expect(await bodega("diff", "--quiet", first, second) == RunResult(status: 1, output: [], errors: ""))
             #expect(await bodega("diff", first, first) == RunResult(status: 0, output: [], errors: ""))
             #expect(await bodega("diff", first, "disk:\(folder.path)/absent").status == 2)
-            #expect(await bodega("diff", first, "nothing").status == 64)
+            #expect(await bodega("diff", first, "nothing").status == 2)
+            #expect(await bodega("diff", first, "foo:nothing").status == 64)
             #expect(
                 await bodega("diff", "--color", "always", first, second).text.hasPrefix("\u{1B}[31m- gone\u{1B}[0m\n"))
         }
@@ -47,9 +48,13 @@ struct MaintenanceCommandTests {
             let store = address(folder)
             try await fill(store, [("a", "{}"), ("b", "[1]")])
             let sound = Array("no problem found, 2 items read\n".utf8)
-            #expect(await bodega("verify", store) == RunResult(status: 0, output: sound, errors: ""))
+            let result = await bodega("verify", store)
+            #expect(result.output == sound && result.status == 0)
+            #expect(result.errors.hasPrefix("bodega: note: this can't find changed bytes of an item, "))
             #expect(await bodega("verify", store, "--expect-json").status == 0)
-            #expect(await bodega("verify", store, "--json").text == "{\"items\":2,\"problems\":[],\"remarks\":[]}\n")
+            #expect(
+                await bodega("verify", store, "--json").text.hasPrefix(
+                    "{\"items\":2,\"problems\":[],\"remarks\":[],\"unnoticed\":[\""))
             #expect(await bodega("verify", store, "--quiet") == RunResult(status: 0, output: [], errors: ""))
         }
     }
@@ -69,7 +74,7 @@ struct MaintenanceCommandTests {
                     3 items read
 
                     """)
-            #expect(result.errors.hasPrefix("bodega: There are problems. Restore the store from a backup."))
+            #expect(result.errors.contains("bodega: There are problems. Restore the store from a backup."))
         }
     }
 

@@ -43,10 +43,18 @@ extension FileSystem {
         }
     }
 
+    /// The names in a folder that are not UTF-8, repaired.
+    static func undecodableNames(in folder: Int32, _ path: @autoclosure () -> String) throws -> [String] {
+        var names: [String] = []
+        _ = try entries(of: folder, path(), onUndecodable: { names.append($0) }, where: { _, _ in false })
+        return names
+    }
+
     private static func entries(
         of folder: Int32,
         limit: Int = .max,
         _ path: @autoclosure () -> String,
+        onUndecodable: (String) -> Void = { _ in },
         where isIncluded: (String, UnsafeMutablePointer<dirent>) throws -> Bool
     ) throws -> [String] {
         // A separate descriptor, because a listing moves its position and closes it.
@@ -65,7 +73,11 @@ extension FileSystem {
                 if errno != 0 { throw StorageError.system(errno, path(), "listed") }
                 return names
             }
-            if let name = name(of: entry), try isIncluded(name, entry) { names.append(name) }
+            if let name = name(of: entry) {
+                if try isIncluded(name, entry) { names.append(name) }
+            } else {
+                onUndecodable(repairedName(of: entry))
+            }
         }
         return names
     }
@@ -90,6 +102,14 @@ extension FileSystem {
             // In bounds: the system ends a name with a NUL inside of the tuple.
             tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
                 String(validatingCString: $0)
+            }
+        }
+    }
+
+    private static func repairedName(of entry: UnsafeMutablePointer<dirent>) -> String {
+        withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+            tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
+                String(cString: $0)
             }
         }
     }

@@ -91,7 +91,7 @@ struct CopyCommand: ConsoleCommand {
 
     private func copy(on console: Console, report: inout CopyReport, bar: inout ProgressBar) async throws {
         let from = try StorageAddress(argument: source)
-        let to = try StorageAddress(argument: destination)
+        let to = try StorageAddress(argument: destination, mustExist: false)
         if from.isSamePlace(as: to) {
             throw ToolError(.usage, "The source and the destination are the same store. Name another destination.")
         }
@@ -172,7 +172,10 @@ struct CopyCommand: ConsoleCommand {
         switch error {
         case let error as ToolError where error.status != .usage:
             return ToolError(error.status, "\(error.message) \(report.advice)")
-        case let error as StorageError: return ToolError(.failure, "\(console.text(of: error)). \(report.advice)")
+        case let error as StorageError:
+            // The same command would end at the same place.
+            let advice = error.code == .damaged ? report.progress : report.advice
+            return ToolError(.failure, "\(console.text(of: error)). \(advice)")
         default: return error
         }
     }

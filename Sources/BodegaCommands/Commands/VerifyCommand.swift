@@ -9,16 +9,26 @@ struct VerifyCommand: ConsoleCommand {
         abstract: "Check a store for damage: its items, structure, dates, keys and orphaned files.",
         discussion: """
             A line for each finding. A problem means that data is damaged, unreachable or unreadable; the exit status \
-            is then 1. A remark means that no data is lost: files left by an interrupted write, tables of another \
-            program. The store is not changed.
+            is then 1. A remark means that no data is known to be lost: files left by an interrupted write or backup, \
+            empty files, tables of another program. The store is not changed.
+
+            Every item is read. In an SQLite file, its structure, its indexes, and the keys, kinds and dates of the \
+            items are examined; in a folder, whether the record of each file, with its key and dates, can be read and \
+            belongs to the file's name, and whether a file is empty.
+
+            Not noticed is what only a checksum or a list of all items could show, which stores don't have: changed \
+            bytes of an item; in a folder also cut off bytes, changed dates, and removed files. --expect-json finds \
+            items that are no longer JSON, and a keyset finds every change of an encrypted item. A note on standard \
+            error says this for the store.
 
             With a keyset, an item that can't be decrypted is a problem, too. Each collection is expected to be encrypted \
             with its own name, unless one is named.
 
-            The whole SQLite file is examined. All collections of a file or a database are read unless one is named. \
+            All collections of a file or a database are read unless one is named. \
             Other programs can write during the check.
 
-            With --json one object is printed: {"items", "problems", "remarks"}; the last two are lists of texts.
+            With --json one object is printed: {"items", "problems", "remarks", "unnoticed"}; the last three are \
+            lists of texts.
 
             EXAMPLES:
               bodega verify notes.db
@@ -66,20 +76,27 @@ struct VerifyCommand: ConsoleCommand {
             advice = "The store could not be examined. Finish the batch, then verify the store again."
         }
         bar.clear()
-        try report(verification, on: console)
-        if !quiet { console.noteEncrypted(verification.encrypted, "examined") }
+        let limits = VerificationLimits(of: address, isDecrypting: encryption != nil, expectsJSON: expectJson)
+        try report(verification, limits, on: console)
+        if !quiet {
+            console.noteEncrypted(verification.encrypted, "examined")
+            if isOpen { console.complain("note: \(limits.note)") }
+        }
         if verification.needsOtherKeyset { advice = "\(UnreadableItems.keysetAdvice) If both are right: \(advice)" }
         guard verification.hasProblems else { return }
         throw ToolError(.failure, isOpen ? advice : "The store could not be examined.")
     }
 
-    private func report(_ verification: Verification, on console: Console) throws {
+    private func report(
+        _ verification: Verification, _ limits: VerificationLimits, on console: Console
+    ) throws {
         let findings = verification.findings
         if json {
             var object = JSONObjectWriter()
             object.add("items", verification.count)
             object.add("problems", findings.filter { $0.severity == .problem }.map(Self.text))
             object.add("remarks", findings.filter { $0.severity == .remark }.map(Self.text))
+            object.add("unnoticed", limits.unnoticed)
             return try object.line().withUnsafeBytes(console.output.write)
         }
         for finding in findings where !quiet || finding.severity == .problem {
@@ -88,7 +105,7 @@ struct VerifyCommand: ConsoleCommand {
         }
         if quiet { return }
         let result = verification.hasProblems ? "" : console.styled("no problem found", .green) + ", "
-        try console.output.write("\(result)\(verification.count) items read\n")
+        try console.output.write("\(result)\(Counted.text(verification.count, "item")) read\n")
     }
 
     private static func text(_ finding: StorageFinding) -> String {

@@ -35,7 +35,9 @@ struct WatchCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: ArgumentHelp("The interval between two checks, in seconds.", valueName: "seconds"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The interval between two checks, in seconds.", valueName: "seconds"))
     var interval = 1.0
 
     @Flag(help: "Print one JSON object per line.")
@@ -66,6 +68,9 @@ struct WatchCommand: ConsoleCommand {
         let interruption = console.interruption
         var watch = try await StoreWatch(address, encryption)
         if let error = watch.hiddenKeys { console.complain("note: \(error.message)") }
+        if !watch.hasLog, let error = watch.undated.error("can't be watched") {
+            console.complain("note: \(error.message)")
+        }
         if console.isErrorTerminal {
             try console.errors.write("Watching \(TerminalText.escaped(address.description)). Ctrl-C ends it.\n")
         }

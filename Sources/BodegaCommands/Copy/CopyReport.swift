@@ -28,8 +28,13 @@ package struct CopyReport: Sendable {
 
     /// The advice for the user when a copy ends early.
     package var advice: String {
+        done == 0 && !hasWritten ? progress : "\(progress) Run the same command again to continue."
+    }
+
+    /// How much was done when a copy ends early.
+    package var progress: String {
         if done == 0 && !hasWritten { return "Nothing was copied." }
-        return "\(done) of \(total) items are done. Run the same command again to continue."
+        return "\(done) of \(Counted.text(total, "item")) \(done == 1 ? "is" : "are") done."
     }
 
     /// The report as JSON.

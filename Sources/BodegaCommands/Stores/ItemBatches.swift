@@ -63,12 +63,24 @@ extension ItemBatches where Item == StorageItem {
     /// - Parameters:
     ///   - keys: The keys.
     ///   - engine: The engine that holds the items.
-    ///   - unreadable: Receives the items that can't be read.
+    ///   - unreadable: Receives the items that can't be read, or whose dates can't be.
     package init(withDatesOf keys: [CacheKey], in engine: any StorageEngine, unreadable: UnreadableItems) {
         self.init(of: keys, size: \.data.count) { keys in
-            let read = try await PartialRead(from: engine) { try await $0.itemsWithDates(of: keys) }
-            read.unreadable.forEach(unreadable.add)
-            return read.value
+            func items(of keys: [CacheKey]) async throws -> [StorageItem] {
+                let read = try await PartialRead(from: engine) { try await $0.itemsWithDates(of: keys) }
+                read.unreadable.forEach(unreadable.add)
+                return read.value
+            }
+            do {
+                return try await items(of: keys)
+            } catch let error as StorageError where error.key != nil {
+                // Not even the rest can be read together, for example because another program has written a date.
+                var found: [StorageItem] = []
+                for key in keys {
+                    try await unreadable.collecting { found += try await items(of: [key]) }
+                }
+                return found
+            }
         }
     }
 }

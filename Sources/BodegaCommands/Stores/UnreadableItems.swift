@@ -14,6 +14,17 @@ package final class UnreadableItems: Sendable {
     /// Adds an item.
     package func add(_ error: StorageError) { errors.withLock { $0.append(error) } }
 
+    /// Reads a single item, and adds it if it can't be read.
+    ///
+    /// - Throws: The errors that are not about a single item.
+    func collecting(_ read: () async throws -> Void) async throws {
+        do {
+            try await read()
+        } catch let error as StorageError where error.key != nil {
+            add(error)
+        }
+    }
+
     /// Adds an item that is encrypted, and for which the user has given no keyset.
     package func addEncrypted(_ key: CacheKey) {
         add(StorageError(.encryptionKeyMissing, "The item seems to be encrypted, and no keyset was given.", key: key))
@@ -43,7 +54,7 @@ package final class UnreadableItems: Sendable {
     package func error(_ outcome: String, advice: String = keysetAdvice) -> ToolError? {
         let errors = all
         if errors.isEmpty { return nil }
-        var lines = ["\(errors.count == 1 ? "1 item" : "\(errors.count) items") \(outcome):"]
+        var lines = ["\(Counted.text(errors.count, "item")) \(outcome):"]
         lines += errors.prefix(20).map { "  \($0.key.map { "\($0)" } ?? ""): \($0.message)" }
         if errors.count > 20 { lines.append("  and \(errors.count - 20) more") }
         if errors.contains(where: \.isOfKeyset) {

@@ -20,6 +20,8 @@ struct StoreWatch {
     private let encryption: StoreEncryption?
     private var known: [CacheKey: StorageDates] = [:]
     private var trace: FileTrace?
+    /// The items whose dates could not be read at the beginning. Without a log, their changes are not found.
+    let undated = UnreadableItems()
     /// The error if keys could not be decrypted at the beginning.
     private(set) var hiddenKeys: ToolError?
     /// The place in the store's log up to which all changes are known, `nil` if there is no log.
@@ -41,7 +43,7 @@ struct StoreWatch {
         }
         try await use { watch, store in
             watch.cursor = try await store.cursor()
-            watch.known = Dictionary(try await store.dates()) { $1 }
+            watch.known = Dictionary(try await store.dates(watch.undated)) { $1 }
             watch.hiddenKeys = store.hiddenKeys(among: Array(watch.known.keys), "Their changes are shown.")
         }
     }
@@ -156,8 +158,10 @@ struct StoreWatch {
             return before == nil ? nil : StoreWatchEvent(change: .removed, key: change.key, date: now)
         case .written:
             // If the item is removed by now, the log reports that next.
-            let dates =
-                try await store.engine.fetchDates(key: change.key) ?? StorageDates(createdAt: now, updatedAt: now)
+            var dates = StorageDates(createdAt: now, updatedAt: now)
+            try await UnreadableItems().collecting {
+                dates = try await store.engine.fetchDates(key: change.key) ?? dates
+            }
             seen[change.key] = dates
             let kind: StoreWatchEvent.Change = before == nil ? .inserted : .updated
             return StoreWatchEvent(change: kind, key: change.key, date: dates.updatedAt)
@@ -168,9 +172,12 @@ struct StoreWatch {
     private mutating func compared(with store: OpenStore, now: Date) async throws -> [StoreWatchEvent] {
         // Another process may have started a log since the last check.
         let place = try await store.cursor()
-        let found = try await store.dates()
+        let undated = UnreadableItems()
+        let found = try await store.dates(undated)
         var events: [StoreWatchEvent] = []
         var current: [CacheKey: StorageDates] = [:]
+        // It is unknown whether these have changed, but they are there.
+        for key in undated.all.compactMap(\.key) { current[key] = known.removeValue(forKey: key) }
         for (key, dates) in found {
             current[key] = dates
             let before = known.removeValue(forKey: key)
@@ -200,9 +207,19 @@ extension OpenStore {
         }
     }
 
-    /// The keys and dates of all items.
-    fileprivate func dates() async throws -> [(CacheKey, StorageDates)] {
-        try await engine.datesOfAllItems().map { ($0.key, $0.dates) }
+    /// The keys and dates of all items but those whose dates can't be read.
+    fileprivate func dates(_ undated: UnreadableItems) async throws -> [(CacheKey, StorageDates)] {
+        do {
+            return try await engine.datesOfAllItems().map { ($0.key, $0.dates) }
+        } catch let error as StorageError where error.key != nil {
+            var found: [(CacheKey, StorageDates)] = []
+            for key in try await engine.fetchKeys() {
+                try await undated.collecting {
+                    if let dates = try await engine.fetchDates(key: key) { found.append((key, dates)) }
+                }
+            }
+            return found
+        }
     }
 }
 

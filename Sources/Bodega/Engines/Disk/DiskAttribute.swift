@@ -59,6 +59,30 @@ enum DiskAttribute {
         }
     }
 
+    /// The bytes of the attribute of an open file, which may be damaged; `nil` if it has none.
+    static func bytes(of descriptor: Int32) throws -> [UInt8]? {
+        while true {
+            #if canImport(Darwin)
+            let size = fgetxattr(descriptor, name, nil, 0, 0, 0)
+            #else
+            let size = fgetxattr(descriptor, name, nil, 0)
+            #endif
+            if size < 0 {
+                if [absent, ENOTSUP].contains(errno) { return nil }
+                throw StorageError.system(errno, "", "read")
+            }
+            var bytes = [UInt8](repeating: 0, count: size)
+            #if canImport(Darwin)
+            let count = fgetxattr(descriptor, name, &bytes, size, 0, 0)
+            #else
+            let count = fgetxattr(descriptor, name, &bytes, size)
+            #endif
+            if count >= 0 { return Array(bytes[..<count]) }
+            // It became longer, or was removed, in the meantime.
+            if errno != ERANGE && errno != absent { throw StorageError.system(errno, "", "read") }
+        }
+    }
+
     /// The last order number stored with a folder, 0 if there is none.
     static func lastOrder(of folder: Int32) -> Int64 {
         var order: Int64 = 0

@@ -10,7 +10,11 @@ import Musl
 
 extension DiskStorageEngine: ExaminableStorageEngine {
 
-    /// Checks whether all items can be read, and looks for entries of the folder that are not items.
+    /// Checks whether all items can be read and whether the record of each is sound and belongs to its file, and looks
+    /// for empty items, for entries of the folder that are not items, and for leftovers.
+    ///
+    /// Files have no checksums, and a folder has no list of them: changed or missing bytes, changed dates and removed
+    /// files are not noticed.
     public func examine() async throws -> [StorageFinding] {
         try await reading { try $0.examine() }
     }
@@ -33,12 +37,16 @@ extension DiskFolder {
                 findings.append(
                     .init(.remark, "The entry is not a regular file and therefore not an item.", file: file(name)))
             }
+            for name in try FileSystem.undecodableNames(in: folder, path).sorted() {
+                let message = "The name of the file is not valid UTF-8, and therefore it is not an item. Rename it."
+                findings.append(.init(.remark, message, file: file(name)))
+            }
             for name in try names(in: folder) {
                 do {
                     guard let file = try DiskFile.open(name, in: folder, self) else { continue }
-                    _ = try file.read(self)
+                    findings += try examine(file, in: folder)
                 } catch let error as StorageError {
-                    findings.append(.init(.problem, "The file can't be read: \(error)", file: file(name)))
+                    findings.append(.init(.problem, "The file can't be read: \(error.summary)", file: file(name)))
                 }
             }
             return findings
@@ -60,7 +68,10 @@ extension DiskFolder {
             findings.append(.init(.remark, message, file: file("\(DiskName.controlFolder)/\(name)")))
         }
         for name in try orphans(in: folder, control) {
-            let message = "The file is the record of an item that no longer exists. Compacting the store removes it."
+            let message = """
+                The file is the record of an item whose file is missing: the item was removed, or another program has \
+                removed the file. Compacting the store removes the record.
+                """
             findings.append(.init(.remark, message, file: file(DiskSidecar.path(name))))
         }
         return findings

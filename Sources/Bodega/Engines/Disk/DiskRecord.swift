@@ -63,6 +63,9 @@ extension DiskRecord {
         return bytes
     }
 
+    /// Whether the bytes of a record say that the key is unknown, because Bodega 2 first wrote the file.
+    static func isWithoutKey(_ bytes: [UInt8]) -> Bool { bytes.count >= headerSize && bytes[1] == number(of: nil) }
+
     private static func number(of kind: CacheKey.Kind?) -> UInt8 {
         switch kind {
         case .hashed: 0

@@ -21,6 +21,11 @@ enum DiskSidecar {
 
     /// The record in an item's sidecar, `nil` if there is none.
     static func read(_ name: String, in folder: Int32, _ owner: DiskFolder) throws -> DiskRecord? {
+        try bytes(name, in: folder, owner)?.withUnsafeBytes { DiskRecord(bytes: $0) }
+    }
+
+    /// The bytes of an item's sidecar, which may be damaged; `nil` if there is none.
+    static func bytes(_ name: String, in folder: Int32, _ owner: DiskFolder) throws -> [UInt8]? {
         let path = owner.path + "/" + path(name)
         // A link, a pipe or the like is not a sidecar, and opening it must not block.
         let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
@@ -44,7 +49,7 @@ enum DiskSidecar {
                 isAtEnd = count == 0
             }
         }
-        return bytes.withUnsafeBytes { DiskRecord(bytes: $0) }
+        return bytes
     }
 
     /// Creates the folder of the sidecars.
