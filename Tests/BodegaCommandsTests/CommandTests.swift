@@ -338,7 +338,7 @@ struct CommandTests {
         "explains invalid arguments on standard error, with exit status 64",
         arguments: [
             ["frobnicate"], ["ls"], ["ls", "x.db", "--limit", "-1"], ["get", "x.db"], ["rm", "x.db"],
-            ["ls", "no-such-thing"],
+            ["ls", "foo:bar"], ["help", "frobnicate"], ["help", "keyset", "frobnicate"],
             ["import", "x.db", "--batch-size", "0"], ["get", "x.db", "--url", "--verbatim", "k"],
             ["rm", "x.db", "k", "--all"],
         ]

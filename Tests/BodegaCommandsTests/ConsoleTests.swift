@@ -50,7 +50,7 @@ struct ConsoleTests {
             var bar = ProgressBar(console: test.console, isQuiet: isQuiet)
             bar.update(items: 1, done: 1, of: nil)
             bar.clear()
-            #expect(test.errors.text == (isTerminal && !isQuiet ? "\r1 items\u{1B}[K\r\u{1B}[K" : ""))
+            #expect(test.errors.text == (isTerminal && !isQuiet ? "\r1 item\u{1B}[K\r\u{1B}[K" : ""))
         }
     }
 }

@@ -174,7 +174,7 @@ struct ForeignFolderTests {
             }
             #expect(await bodega("compact", store).status == 0)
             #expect(await bodega("get", store, "--verbatim", "note").output == [2])
-            #expect(await bodega("verify", store).text == "no problem found, 1 items read\n")
+            #expect(await bodega("verify", store).text == "no problem found, 1 item read\n")
         }
     }
 }

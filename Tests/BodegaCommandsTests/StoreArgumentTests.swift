@@ -22,7 +22,7 @@ struct StoreArgumentTests {
     @Test(
         "is an error with exit status 64 if it is invalid or conflicts with the option",
         arguments: [
-            ("", nil), ("sqlite:", nil), ("no-such-thing", nil), ("memory:", nil), ("disk:a", "b"), ("sqlite:a", ""),
+            ("", nil), ("sqlite:", nil), ("no:such-thing", nil), ("memory:", nil), ("disk:a", "b"), ("sqlite:a", ""),
             ("sqlite:a#b", "c"),
         ] as [(String, String?)]
     )

@@ -80,8 +80,8 @@ struct DiffCommand: ConsoleCommand {
                 if encrypted > 0 {
                     console.complain(
                         """
-                        note: \(encrypted == 1 ? "1 different item seems" : "\(encrypted) different items seem") to be \
-                        encrypted and \(encrypted == 1 ? "was" : "were") compared as stored. Give --first-keyset and \
+                        note: \(Counted.text(encrypted, "different item seems", "different items seem")) to be \
+                        encrypted and \(Counted.past(encrypted)) compared as stored. Give --first-keyset and \
                         --second-keyset to compare the contents.
                         """)
                 }

@@ -36,10 +36,12 @@ struct ListCommand: ConsoleCommand {
     @Flag(name: [.customShort("0"), .long], help: "End each key with a NUL instead of a line end.")
     var null = false
 
-    @Option(help: ArgumentHelp("List only keys that begin with this text.", valueName: "text"))
+    // Keys and numbers may begin with a hyphen.
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("List only keys that begin with this text.", valueName: "text"))
     var prefix: String?
 
-    @Option(help: ArgumentHelp("The maximum number of keys to list.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The maximum number of keys to list.", valueName: "count"))
     var limit: Int?
 
     func validate() throws {

@@ -41,7 +41,7 @@ struct PutCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let key = try keys.key(key)
-        _ = try store.checkedAddress()
+        _ = try store.checkedAddress(mustExist: false)
         // The input is read before the store is opened, so that missing input leaves no empty store behind.
         let input = try await contents(on: console)
         try await store.use(on: console, isUnchecked: unchecked) { store in

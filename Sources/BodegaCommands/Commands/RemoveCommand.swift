@@ -100,7 +100,8 @@ struct RemoveCommand: ConsoleCommand {
         }
         let count = try await store.engine.fetchCount()
         let address = TerminalText.escaped(store.address.description)
-        try console.errors.write("Remove all \(count) items from \(address)? [y/N] ")
+        try console.errors.write(
+            "Remove \(count == 1 ? "the only item" : "all \(count) items") from \(address)? [y/N] ")
         guard ["y", "yes"].contains(try console.readAnswer().lowercased()) else {
             throw ToolError(.failure, "Nothing was removed.")
         }

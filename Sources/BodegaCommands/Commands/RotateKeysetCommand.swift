@@ -119,7 +119,7 @@ struct RotateKeysetCommand: ConsoleCommand {
 
     private static func result(_ count: Int, _ keys: EncryptionKeyset) -> String {
         let old = keys.keyIDs.count - 1
-        return "\(count == 1 ? "1 item" : "\(count) items") re-encrypted with key \(keys.primaryKeyID)"
+        return "\(Counted.text(count, "item")) re-encrypted with key \(keys.primaryKeyID)"
             + (old == 0 ? "" : old == 1 ? ", 1 old key kept" : ", \(old) old keys kept") + "\n"
     }
 }

@@ -36,7 +36,7 @@ struct StoreOptions: ParsableArguments {
     func use<Result>(
         on console: Console, isUnchecked: Bool, _ body: (OpenStore) async throws -> Result
     ) async throws -> Result {
-        let address = try checkedAddress()
+        let address = try checkedAddress(mustExist: false)
         let encryption = try keyset.encryption(console.environment)
         return try await address.openOrCreate().decrypting(with: encryption).use { store in
             if encryption != nil || !isUnchecked { try await store.checkEncryption() }
@@ -45,8 +45,10 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// The store's address, after checking it against the other options.
-    func checkedAddress() throws -> StorageAddress {
-        try StorageAddress(argument: store, collection: collection)
+    ///
+    /// - Parameter mustExist: Whether the store must exist.
+    func checkedAddress(mustExist: Bool = true) throws -> StorageAddress {
+        try StorageAddress(argument: store, collection: collection, mustExist: mustExist)
     }
 }
 #endif

@@ -15,6 +15,10 @@ extension Tool {
         var console = console
         console.isVerbose = arguments.prefix { $0 != "--" }.contains("--verbose")
         do {
+            try HelpRequest.check(arguments)
+            if console.isOutputTerminal, JSONRequest.isMade(by: arguments) {
+                console.output = JSONTerminalSink(console.output)
+            }
             let (parsed, keys) = KeyList.split(arguments)
             var command = try BodegaCommand.parseAsRoot(Array(parsed))
             if let command = command as? any KeyListCommand {
@@ -45,6 +49,10 @@ extension Tool {
             return .failure
         case is CancellationError:
             console.complain("The operation was cancelled.")
+            return .failure
+        case let error as CocoaError:
+            let path = error.filePath ?? error.url?.path
+            console.complain("\(path.map { "\($0): " } ?? "")\(error.localizedDescription)")
             return .failure
         default:
             return reportParsing(error, on: console)

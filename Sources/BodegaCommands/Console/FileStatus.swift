@@ -12,6 +12,8 @@ struct FileStatus {
     let isFolder: Bool
     /// Whether it is a regular file: neither a folder nor a link, a device, a pipe or a socket.
     let isRegular: Bool
+    /// The number of bytes in the file.
+    let size: Int
     /// The number of bytes that the volume has allocated for it.
     let allocatedBytes: Int
     /// Its permissions: the lowest nine bits of its mode.
@@ -54,6 +56,7 @@ struct FileStatus {
     private init(_ status: stat) {
         isFolder = status.st_mode & S_IFMT == S_IFDIR
         isRegular = status.st_mode & S_IFMT == S_IFREG
+        size = Int(status.st_size)
         // In units of 512 bytes, also on volumes with other blocks.
         allocatedBytes = Int(status.st_blocks) * 512
         permissions = status.st_mode & 0o777

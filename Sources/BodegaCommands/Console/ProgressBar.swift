@@ -59,7 +59,7 @@ package struct ProgressBar {
     static func line(items: Int, done: Int, of total: Int?, seconds: Double = 0, columns: Int? = nil) -> String {
         let columns = columns ?? .max
         let share = total.flatMap { $0 > 0 ? min(1, Double(done) / Double($0)) : nil }
-        var line = "\(items) items"
+        var line = Counted.text(items, "item")
         if let share {
             let width = min(widest, max(0, columns - textWidth))
             let filled = Int(share * Double(width))

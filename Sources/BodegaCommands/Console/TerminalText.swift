@@ -22,6 +22,23 @@ package enum TerminalText {
         return result
     }
 
+    /// Escapes the same characters in JSON, whose own whitespace stays. All other control characters are in strings.
+    package static func escapedInJSON(_ json: String) -> String {
+        let isEscaped = { (scalar: Unicode.Scalar) in isDangerous(scalar) && !"\n\r\t".unicodeScalars.contains(scalar) }
+        guard json.unicodeScalars.contains(where: isEscaped) else { return json }
+        var result = String.UnicodeScalarView()
+        for scalar in json.unicodeScalars {
+            guard isEscaped(scalar) else {
+                result.append(scalar)
+                continue
+            }
+            // None is outside of the basic plane, so that each is one code unit of UTF-16.
+            let digits = String(scalar.value, radix: 16)
+            result += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars
+        }
+        return String(result)
+    }
+
     private static func escape(_ scalar: Unicode.Scalar) -> String {
         switch scalar {
         case "\n": "\\n"
@@ -34,8 +51,8 @@ package enum TerminalText {
     private static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0: true
-        // Line and paragraph separators, embeddings, overrides and isolates.
-        case 0x2028...0x202E, 0x2066...0x2069: true
+        // Line and paragraph separators, and all characters that change the direction of text: UAX #9, section 2.
+        case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
         default: false
         }
     }

@@ -46,9 +46,7 @@ package struct TextTable {
 
     private mutating func show() throws {
         if widths == nil {
-            let widths = header.indices.map { column in
-                min(waiting.reduce(header[column].count) { max($0, $1[column].count) }, Self.widest)
-            }
+            let widths = self.columnWidths()
             self.widths = widths
             try output.write(console.styled(line(header, widths), .bold) + "\n")
         }
@@ -56,20 +54,36 @@ package struct TextTable {
         waiting = []
     }
 
+    /// The widths of the columns: as wide as the cells so far, but none wider than a share of the terminal that leaves
+    /// room for the others.
+    private func columnWidths() -> [Int] {
+        let needs = header.indices.map { column in
+            waiting.reduce(TerminalWidth.columns(of: header[column])) {
+                max($0, TerminalWidth.columns(of: $1[column]))
+            }
+        }
+        let last = header.count - 1
+        let widths = needs.enumerated().map { $0 == last ? $1 : min($1, Self.widest) }
+        guard let width = console.width else { return widths }
+        let available = max(header.count, width - 2 * last)
+        var share = available
+        // The columns that need less than an equal share leave the rest to the others.
+        while share > 1, widths.reduce(0, { $0 + min($1, share) }) > available { share -= 1 }
+        return widths.map { min($0, share) }
+    }
+
     /// A row in its columns, truncated to the width of the terminal.
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         var text = ""
         for (column, cell) in cells.enumerated() {
             let isLast = column == cells.count - 1
-            let cut = isLast ? cell : Self.cut(cell, to: widths[column])
+            let cut = isLast ? cell : TerminalWidth.cut(cell, to: widths[column])
             text += cut
-            if !isLast { text += String(repeating: " ", count: max(0, widths[column] - cut.count) + 2) }
+            if !isLast {
+                text += String(repeating: " ", count: max(0, widths[column] - TerminalWidth.columns(of: cut)) + 2)
+            }
         }
-        return console.width.map { Self.cut(text, to: $0) } ?? text
-    }
-
-    private static func cut(_ text: String, to width: Int) -> String {
-        text.count > width ? text.prefix(max(0, width - 1)) + "…" : text
+        return console.width.map { TerminalWidth.cut(text, to: $0) } ?? text
     }
 
     /// A cell with tabs, line ends and backslashes escaped, for lines whose columns are separated by tabs.

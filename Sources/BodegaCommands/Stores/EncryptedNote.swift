@@ -8,7 +8,7 @@ extension Console {
         if count == 0 { return }
         complain(
             """
-            note: \(count == 1 ? "1 item that seems" : "\(count) items that seem") to be encrypted \
+            note: \(Counted.text(count, "item that seems", "items that seem")) to be encrypted \
             \(count == 1 ? "was" : "were") \(verb) as stored. Give --keyset to decrypt \(count == 1 ? "it" : "them").
             """
         )

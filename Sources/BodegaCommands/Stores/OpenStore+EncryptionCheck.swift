@@ -136,7 +136,7 @@ extension OpenStore {
         let isGiven = encryption.keysetForKeys != nil
         let count = keys.count { isGiven ? $0.isUnreadable : $0.hasFormOfHiddenKey }
         if count == 0 { return nil }
-        let keys = count == 1 ? "1 key" : "\(count) keys"
+        let keys = Counted.text(count, "key")
         let reason = isGiven ? "can't be decrypted" : count == 1 ? "seems to be hidden" : "seem to be hidden"
         return ToolError(
             .failure,

@@ -8,12 +8,16 @@ extension StorageAddress {
     /// - Parameters:
     ///   - argument: The address.
     ///   - collection: The collection in an SQLite file or a database, if an option names one.
+    ///   - mustExist: Whether the store must exist. Otherwise the address has to say what kind of store to create.
     /// - Throws: A ``ToolError`` if the argument is not an address or conflicts with the option, a `StorageError` if
     ///   the path can't be examined.
-    package init(argument: String, collection: String? = nil) throws {
+    package init(argument: String, collection: String? = nil, mustExist: Bool = true) throws {
         do {
             self = try StorageAddress(parsing: argument)
         } catch let error as StorageError where error.code == .invalidArgument {
+            if mustExist, try Self.isMissing(argument) {
+                throw ToolError(.failure, "There is no store at \(argument).")
+            }
             throw ToolError(.usage, error.message)
         }
         if engine == .memory {
@@ -34,6 +38,14 @@ extension StorageAddress {
                 "The store's address names the collection \"\(named)\", and --collection another one. Name one.")
         }
         self = connectionURL.map { .postgres($0, collection: collection) } ?? .sqlite(path, collection: collection)
+    }
+
+    /// Whether an argument is a path, without a scheme, at which nothing exists.
+    private static func isMissing(_ argument: String) throws -> Bool {
+        guard !argument.isEmpty, !argument.utf8.contains(0), !argument.prefix(while: { $0 != "/" }).contains(":")
+        else { return false }
+        let path = argument.lastIndex(of: "#").map { String(argument[..<$0]) } ?? argument
+        return try !path.isEmpty && StoreNature(ofPath: argument) == .missing && StoreNature(ofPath: path) == .missing
     }
 
     /// Whether two addresses denote the same items, after resolving symbolic links.

@@ -115,49 +115,47 @@ package struct StoreStatistics: Sendable {
 
     /// The number of bytes in a store's files.
     package static func sizeOfFiles(at address: StorageAddress) throws -> Int {
-        try files(of: address).reduce(0) { try $0 + size(of: $1) }
+        try files(of: address).reduce(0) { $0 + size(of: $1) }
     }
 
-    /// The files and folders of a store. Some of them may not exist.
-    private static func files(of address: StorageAddress) throws -> [URL] {
+    /// The paths of a store's files and folders. Some of them may not exist.
+    private static func files(of address: StorageAddress) throws -> [[UInt8]] {
         switch address.engine {
         case .sqlite:
             // The database, its write-ahead log and the log's index. SQLite keeps them beside the file itself, not
             // beside a symbolic link to it.
             let path = URL(fileURLWithPath: address.path).resolvingSymlinksInPath().path
-            return ["", "-wal", "-shm"].map { URL(fileURLWithPath: path + $0) }
+            return ["", "-wal", "-shm"].map { Array((path + $0).utf8) }
         case .memory, .postgres:
             return []
         case .disk:
             guard let folder = address.fileURL?.resolvingSymlinksInPath() else { return [] }
-            var failure: (any Error)?
-            let enumerator = FileManager.default.enumerator(
-                at: folder,
-                includingPropertiesForKeys: [.fileSizeKey],
-                errorHandler: { _, error in
-                    failure = error
-                    return false
+            var paths = [Array(folder.path.utf8)]
+            var next = 0
+            while next < paths.count {
+                let path = paths[next]
+                next += 1
+                let status = FileStatus(path: path, followingLinks: false)
+                if let status, !status.isFolder { continue }
+                guard status != nil, let names = systemNames(inFolder: path) else {
+                    if lastErrorIsAbsence { continue }
+                    throw ToolError(
+                        .failure, "\(String(decoding: path, as: UTF8.self)) can't be read: \(lastErrorText).")
                 }
-            )
-            var files = [folder]
-            while let file = enumerator?.nextObject() as? URL { files.append(file) }
-            if let failure { throw failure }
-            return files
+                paths += names.map { path + Array("/".utf8) + $0 }
+            }
+            return paths
         }
     }
 
     /// The size of a regular file; 0 for a folder or a missing file.
-    private static func size(of url: URL) throws -> Int {
-        do {
-            let values = try url.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
-            return values.isRegularFile == true ? values.fileSize ?? 0 : 0
-        } catch let error as CocoaError where [.fileReadNoSuchFile, .fileNoSuchFile].contains(error.code) {
-            return 0
-        }
+    private static func size(of path: [UInt8]) -> Int {
+        guard let status = FileStatus(path: path, followingLinks: false), status.isRegular else { return 0 }
+        return status.size
     }
 
     /// The number of bytes that the volume has allocated for a file or folder; 0 if it is missing.
-    private static func allocation(of url: URL) -> Int {
-        FileStatus(path: Array(url.path.utf8), followingLinks: false)?.allocatedBytes ?? 0
+    private static func allocation(of path: [UInt8]) -> Int {
+        FileStatus(path: path, followingLinks: false)?.allocatedBytes ?? 0
     }
 }
