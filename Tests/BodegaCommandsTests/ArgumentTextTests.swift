@@ -34,7 +34,7 @@ struct ArgumentTextTests {
             let text = String(decoding: await process.output(output), as: UTF8.self)
             #expect(text.split(whereSeparator: \.isWhitespace) == Array(repeating: "64", count: 10) + ["0"])
             let lines = try String(contentsOf: errors, encoding: .utf8).split(separator: "\n")
-            #expect(lines.count == 10)
+            try #require(lines.count == 10)
             #expect(lines[0].hasPrefix(#"bodega: Argument 3, $'caf\xe9', is not valid UTF-8"#))
             #expect(lines[5].hasPrefix(#"bodega: Argument 3, $'caf\xe8', is not valid UTF-8"#))
             #expect(lines[3].hasPrefix(#"bodega: Argument 2, $'caf\xe9.db', is not valid UTF-8"#))

@@ -33,9 +33,11 @@ private final class InterruptingSink: ByteSink {
 @Suite("Interrupted index creations and backups")
 struct InterruptedMaintenanceTests {
 
-    private func fill(_ store: String, count: Int) async throws {
+    private func fill(_ store: String, count: Int, padding: Int = 0) async throws {
         let engine = try StorageAddress(parsing: store).open()
-        try await engine.write((0..<count).map { (CacheKey("\($0)"), Data(#"{"id":\#($0),"a":1,"b":2}"#.utf8)) })
+        let text = String(repeating: "x", count: padding)
+        try await engine.write(
+            (0..<count).map { (CacheKey("\($0)"), Data(#"{"id":\#($0),"a":1,"b":2,"x":"\#(text)"}"#.utf8)) })
         try await (engine as? SQLiteStorageEngine)?.close()
     }
 
@@ -118,7 +120,7 @@ struct InterruptedMaintenanceTests {
     func killedBackup() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
-            try await fill(store, count: 60_000)
+            try await fill(store, count: 20_000, padding: 2000)
             let copies = folder.appendingPathComponent("copies")
             func drafts() throws -> [String] {
                 if !FileManager.default.fileExists(atPath: copies.path) { return [] }
@@ -128,6 +130,7 @@ struct InterruptedMaintenanceTests {
             var isKilled = false
             // On a busy machine the backup may be complete before it is stopped.
             for _ in 0..<20 where !isKilled {
+                if FileManager.default.fileExists(atPath: copy) { try FileManager.default.removeItem(atPath: copy) }
                 let tool = try ToolProcess(["backup", store, copy, "--force"], in: folder)
                 try await waitUntil("the backup began") {
                     try !drafts().isEmpty || FileManager.default.fileExists(atPath: copy)
