@@ -13,7 +13,7 @@ extension SQLiteStorageEngine: ExaminableStorageEngine {
     }
 
     private func drafts() async throws -> [StorageFinding] {
-        try await core.onQueue { [folder = file.deletingLastPathComponent()] in
+        try await core.onWorker { [folder = file.deletingLastPathComponent()] in
             do {
                 return try SQLiteBackupDraft.stale(in: folder).map { draft in
                     let message =
