@@ -30,11 +30,11 @@ package final class FileWatch: Sendable {
         package var makeEvents = FileEventsOfSystem.make
         package var makeTimer: MakeTimer = { FileWatchDispatchTimer(queue: $0, fire: $1) }
         /// Maximum pause between calls, in milliseconds; `nil` to stop calling after the last doubled pause.
-        var longestPause: Int? = 2_000
+        var longestPause: Int?
         /// Maximum pause where the system reports no events.
         var longestPauseWithoutEvents = 40
 
-        package init() {}
+        package init(longestPause: Int? = 2_000) { self.longestPause = longestPause }
     }
 
     /// The pauses between calls, in milliseconds. Each is twice the previous one.
