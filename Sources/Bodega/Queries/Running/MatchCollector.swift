@@ -101,8 +101,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
         if found.count >= limit, query.order.count < 2 || entry.place.sortKey != found.lastKey { return true }
         guard query.order.count > 1, let key = entry.place.sortKey, key != group else { return false }
         group = key
-        if candidates.isEmpty { return false }
-        if candidates.count + places.count >= limit { try settle() }
+        if !candidates.isEmpty, candidates.count + places.count >= limit { try settle() }
         guard let last else { return false }
         let ends = [last.keys[0], key].map { QueryPlace(QueryKeys([$0]), position: 0) }
         return [query.order[0]].isAscending(ends[0], ends[1])
