@@ -222,6 +222,9 @@ extension TransformingStorageEngine where Base: ConditionalStorageEngine {
                 let storedKey = storedKey(condition.key)
                 let stored = try await callBase(needsOriginal: true) { try await base.fetch(key: storedKey) }
                 guard try stored.flatMap({ try decodeItem($0, key: condition.key) }) == condition.data else {
+                    // Not met either: it makes a cache or a mirror inside discard the item that the caller has read.
+                    let unmet = StorageCondition(key: storedKey, data: stored == nil ? Data() : nil)
+                    _ = try await callBase { try await base.apply([], if: [unmet]) }
                     return false
                 }
                 storedConditions.append(StorageCondition(key: storedKey, data: stored))

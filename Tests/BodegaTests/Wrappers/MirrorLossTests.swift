@@ -162,6 +162,36 @@ import Testing
         #expect(try await engine.fetch(key: keys[0]) == nil)
     }
 
+    @Test func `A conditional change ends, too, when the outdated copy is inside of another wrapper`() async throws {
+        let keyset = Keysets.keyset
+        let mirrored = base.mirrored(to: copy, readingMirror: .first, clock: InstantClock())
+        let engines: [(any ConditionalStorageEngine, any ConditionalStorageEngine)] = [
+            (mirrored.encrypted(with: keyset), base.encrypted(with: keyset)),
+            (
+                mirrored.prefixed("notes").expiring(after: .seconds(60)),
+                base.prefixed("notes").expiring(after: .seconds(60))
+            ),
+            (base.cached().encrypted(with: keyset), base.encrypted(with: keyset)),
+        ]
+        for (engine, other) in engines {
+            for stored in [Data("other".utf8), nil] {
+                try await engine.write(Data("old".utf8), key: keys[0])
+                #expect(try await engine.fetch(key: keys[0]) == Data("old".utf8))
+                // Another program, which does not know the copy.
+                try await other.apply([stored.map { .write(key: keys[0], data: $0) } ?? .remove(key: keys[0])])
+                var attempts = 0
+                while attempts < 10 {
+                    attempts += 1
+                    let condition = StorageCondition(key: keys[0], data: try await engine.fetch(key: keys[0]))
+                    if try await engine.apply([.write(key: keys[0], data: Data("new".utf8))], if: [condition]) { break }
+                }
+                #expect(attempts == 2)
+                #expect(try await other.fetch(key: keys[0]) == Data("new".utf8))
+                try await engine.removeAllData()
+            }
+        }
+    }
+
     @Test func `If the mirror can't be refreshed after a refused change, the base is read`() async throws {
         let copy = FaultInjectingStorageEngine(copy)
         let engine = base.mirrored(to: copy, readingMirror: .first, clock: InstantClock())
