@@ -66,33 +66,6 @@ import Musl
         #expect(try await engine.integrityCheck() == [])
     }
 
-    @Test("A log stays bounded while reads always overlap")
-    func overlappingReads() async throws {
-        let engine = try await open()
-        let isOver = Locked(false)
-        let reads = Counter()
-        var largest = 0
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<4 {
-                group.addTask {
-                    while !isOver.withLock({ $0 }) {
-                        let items = try await engine.fetchAll()
-                        #expect(items.count >= 2_000)
-                        reads.increment()
-                    }
-                }
-            }
-            for _ in 0..<30 {
-                try await write(5, to: engine)
-                largest = max(largest, logSize)
-            }
-            isOver.withLock { $0 = true }
-            try await group.waitForAll()
-        }
-        #expect(largest < 5 * limit, "\(largest) bytes with \(reads.count) reads")
-        try await waitUntil("the log is small") { logSize <= limit }
-    }
-
     @Test("A log that one large batch has filled shrinks")
     func largeBatch() async throws {
         let engine = try await open()
@@ -103,7 +76,7 @@ import Musl
 
     @Test("A gate that readers leave too late runs nothing, and lets new readers in again")
     func impatientGate() {
-        let gate = ReaderGate(count: 3, queue: DispatchQueue(label: "test", attributes: .concurrent))
+        let gate = ReaderGate(count: 3)
         #expect(gate.tryEnter())
         #expect(gate.tryWhileEmpty(within: .milliseconds(1)) { Issue.record("A reader is inside.") } == nil)
         #expect(gate.tryEnter() && gate.tryEnter() && !gate.tryEnter())
