@@ -121,13 +121,14 @@ import Testing
         let other = try SQLiteStorageEngine(openingFile: database)
         // When this change has arrived, all records are known.
         let name = try #require(try await other.collectionNames().first)
-        try await other.collection(named: name).remove(key: CacheKey("0"))
-        guard case .deleted(let first, _, _)? = await events.next() else { throw StorageError(.damaged, "no event") }
-        #expect(first.id == "0")
+        let written = try JSONEncoder().encode(Letter(id: "9"))
+        try await other.collection(named: name).write(written, key: CacheKey("9"))
+        guard case .saved(let first, _, _)? = await events.next() else { throw StorageError(.damaged, "no event") }
+        #expect(first.id == "9")
         try await other.removeCollection(named: name)
         var deleted: Set<String> = []
-        while deleted.count < 2, case .deleted(let letter, _, _)? = await events.next() { deleted.insert(letter.id) }
-        #expect(deleted == ["1", "2"])
+        while deleted.count < 4, case .deleted(let letter, _, _)? = await events.next() { deleted.insert(letter.id) }
+        #expect(deleted == ["0", "1", "2", "9"])
         try store.save(Letter(id: "3"))
         guard case .saved(let saved, _, _)? = await events.next() else { throw StorageError(.damaged, "no event") }
         #expect(saved.id == "3")

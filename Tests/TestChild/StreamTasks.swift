@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import TestSupport
 
 #if Postgres
 import BodegaPostgres
@@ -36,6 +37,24 @@ func streamLarge(_ arguments: [String]) async throws {
     }
     precondition(offset == parts.count)
     say("\((try kilobytes("VmHWM") - start) * 1_024)")
+}
+
+/// Fills a cache, and prints the growth of the process's memory in bytes.
+///
+/// Arguments: the operations, or `small` and the limit in bytes.
+func fillCache(_ arguments: [String]) async throws {
+    let start = try kilobytes("VmRSS")
+    if let load = CacheLoad(rawValue: arguments[0]) {
+        let engine = load.makeEngine()
+        try await load.run(on: engine)
+        say("\((try kilobytes("VmRSS") - start) * 1_024)")
+        withExtendedLifetime(engine) {}
+    } else {
+        let engine = EndlessEngine().cached(bytes: Int(arguments[1]))
+        try await CacheLoad.readSmallItems(of: engine)
+        say("\((try kilobytes("VmRSS") - start) * 1_024)")
+        withExtendedLifetime(engine) {}
+    }
 }
 
 private func kilobytes(_ name: String) throws -> Int {
