@@ -26,6 +26,8 @@ actor NestingModelTest {
     /// What a mirror may have: the states since the last write that succeeded.
     private var earlier: [NestingModel] = []
     private var step = ""
+    /// The reads during a write that stalled. Each ends soon after the write, and before another process takes over.
+    private let readers = Locked<[Task<Void, Never>]>([])
 
     init(_ nesting: FaultyNesting) {
         self.nesting = nesting
@@ -188,6 +190,8 @@ actor NestingModelTest {
                 result.withLock { $0 = .failure(error) }
             }
         }.value
+        for reader in readers.withLock({ $0 }) { await reader.value }
+        readers.withLock { $0 = [] }
         switch result.withLock({ $0 }) {
         case .success(true):
             model = after
@@ -207,7 +211,7 @@ actor NestingModelTest {
     /// Reads an item while a call of the step stalls. Returns what was read.
     private func observeWhileStalled() -> Locked<[(CacheKey, Data?)]> {
         let observed = Locked<[(CacheKey, Data?)]>([])
-        let (key, engine) = (key(), engine)
+        let (key, engine, readers) = (key(), engine, readers)
         nesting.faults.begin {
             // A read may wait for the write, so the write does not wait for it.
             let reader = Task {
@@ -216,6 +220,7 @@ actor NestingModelTest {
                     observed.withLock { $0.append((key, data)) }
                 }
             }
+            readers.withLock { $0.append(reader) }
             for _ in 0..<20 { await Task.yield() }
             reader.cancel()
         }
