@@ -24,7 +24,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
     private var candidateBytes = 0
     /// Whether a candidate was dropped for another one.
     private var hasDropped = false
-    /// Whether the matches are in order, because all come from scans that are.
+    /// Whether the matches are in order.
     private var areSorted = true
     /// The place of the last match that is needed, once that many were found.
     private var last: QueryPlace?
@@ -89,8 +89,9 @@ final class MatchCollector<Match>: @unchecked Sendable {
             matches.removeLast()
             return true
         }
+        // An item in the order of its scan can come before candidates of earlier scans that were examined.
+        if let last = places.last, !query.isAscending(last, place) { areSorted = false }
         places.append(place)
-        if !isInOrder || query.order.count > 1 { areSorted = false }
         if isFull { try settle() }
         return !(isInOrder && found.count >= limit && query.order.count < 2)
     }
