@@ -22,7 +22,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
     private var places: [QueryPlace] = []
     private var candidates: [QueryCandidate] = []
     private var candidateBytes = 0
-    /// Whether a candidate was dropped for another one.
+    /// Whether a candidate was dropped for another one, or those that come after the last match were not read.
     private var hasDropped = false
     /// Whether the matches are in order.
     private var areSorted = true
@@ -105,7 +105,10 @@ final class MatchCollector<Match>: @unchecked Sendable {
         if !candidates.isEmpty, candidates.count + places.count >= limit { try settle() }
         guard let last else { return false }
         let ends = [last.keys[0], key].map { QueryPlace(QueryKeys([$0]), position: 0) }
-        return [query.order[0]].isAscending(ends[0], ends[1])
+        guard [query.order[0]].isAscending(ends[0], ends[1]) else { return false }
+        // The matches up to the last one may include candidates that can't be decoded.
+        hasDropped = true
+        return true
     }
 
     private func match(_ entry: StorageEntry) throws -> QueryPlace? {
