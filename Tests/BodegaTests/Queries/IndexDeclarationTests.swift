@@ -69,6 +69,10 @@ import Testing
         try await check(LenientRecord.self, rounds: 60)
     }
 
+    @Test func `Values that a decoder limits or treats as absent change no result`() async throws {
+        try await check(LimitedRecord.self)
+    }
+
     @Test func `Indexes over other members than those of the properties change no result`() async throws {
         try await check(MisdeclaredRecord.self)
     }

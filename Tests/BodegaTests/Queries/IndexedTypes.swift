@@ -269,3 +269,71 @@ struct MisdeclaredRecord: DrawnType {
         (SortDescriptor(\.rank, order: .reverse), { _ in true }),
     ]
 }
+
+/// A decoder that limits values, or treats some as absent, and optionals of optionals.
+struct LimitedRecord: DrawnType {
+    enum CodingKeys: CodingKey { case stock, title, parent, count, text, note, twice }
+
+    var stock: Double
+    var title: String
+    var parent: Int?
+    var count: Int
+    var text: String
+    var note: String?
+    var twice: Int??
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        stock = max(0, try container.decode(Double.self, forKey: .stock))
+        title = try container.decode(String.self, forKey: .title)
+        if title.isEmpty { title = "m" }
+        parent = try container.decodeIfPresent(Int.self, forKey: .parent)
+        if parent == -1 { parent = nil }
+        count = try container.decode(Int.self, forKey: .count)
+        if count == 0 { count = 3 }
+        text = String(try container.decode(String.self, forKey: .text).prefix(100))
+        note = try container.decodeIfPresent(String.self, forKey: .note)
+        if note?.isEmpty == true { note = nil }
+        twice = try container.decodeIfPresent(Int.self, forKey: .twice)
+    }
+
+    static let indexes = [
+        Index("stock", \LimitedRecord.stock), Index("title", \LimitedRecord.title),
+        Index("parent", \LimitedRecord.parent), Index("count", \LimitedRecord.count),
+        Index("text", \LimitedRecord.text), Index("note", \LimitedRecord.note), Index("twice", \LimitedRecord.twice),
+    ]
+
+    private static let long = String(repeating: "x", count: 100)
+
+    static func record(_ random: inout SeededGenerator) -> String {
+        random.object([
+            ("stock", ["-5", "-1", "0", "2.5"]), ("title", ["\"\"", "\"a\"", "\"m\"", "\"z\""]),
+            ("parent", ["-1", "1", "2", nil]), ("count", ["0", "2", "3", "4"]),
+            ("text", ["\"\(long)\"", "\"\(long)y\"", "\"a\""]), ("note", ["\"\"", "\"a\"", nil, "null"]),
+            ("twice", ["1", "2", nil, "null"]),
+        ])
+    }
+
+    static func predicate(_ random: inout SeededGenerator) -> Predicate<Self> {
+        let (number, stock) = (random.pick([-1, 1, 2, 3]), random.pick([-1, 0, 2.5]))
+        let (title, text) = (random.pick(["", "a", "m"]), random.pick([long, long + "y"]))
+        let twice = random.pick([nil, .some(nil), 1] as [Int??])
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0: return #Predicate { $0.stock == stock }
+        case 1: return #Predicate { $0.stock > stock }
+        case 2: return #Predicate { $0.title == title }
+        case 3: return #Predicate { $0.parent == nil }
+        case 4: return #Predicate { $0.parent == number }
+        case 5: return #Predicate { $0.count == number }
+        case 6: return #Predicate { $0.text == text }
+        case 7: return #Predicate { $0.note == nil }
+        default: return #Predicate { $0.twice == twice }
+        }
+    }
+
+    static let orders: [(descriptor: SortDescriptor<Self>, hasValue: @Sendable (Self) -> Bool)] = [
+        (SortDescriptor(\.stock), { _ in true }), (SortDescriptor(\.title, order: .reverse), { _ in true }),
+        (SortDescriptor(\.parent), { $0.parent != nil }), (SortDescriptor(\.count), { _ in true }),
+        (SortDescriptor(\.text), { _ in true }), (SortDescriptor(\.note), { $0.note != nil }),
+    ]
+}

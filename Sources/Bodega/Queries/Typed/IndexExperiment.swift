@@ -20,10 +20,12 @@ struct IndexExperiment<Object: Codable> {
         case storedElsewhere
     }
 
-    /// The values of all kinds that are put into the member.
+    /// The values of all kinds that are put into the member: also those that decoders limit, or treat as no value.
     private var variants: [String] {
-        let texts = wrappedType is UUID.Type ? [] : ["\" aB\u{E9} \"", "\"7\""]
-        return texts + ["true", "7", "1.5", "1e9", "\"6F9619FF-8B86-D011-B42D-00CF4FC964FF\"", "[]", "{}"]
+        let long = String(repeating: "x", count: 1_000)
+        let texts = wrappedType is UUID.Type ? [] : ["\" aB\u{E9} \"", "\"7\"", "\"\"", "\"\(long)\""]
+        let numbers = ["7", "1.5", "1e9", "0", "-1", "-7"]
+        return texts + ["true", "false"] + numbers + ["\"6F9619FF-8B86-D011-B42D-00CF4FC964FF\"", "[]", "{}"]
     }
 
     func outcome(for object: Object) -> Outcome {
@@ -34,6 +36,8 @@ struct IndexExperiment<Object: Codable> {
         if isKnown, !hasValue(value, in: json) { return .storedElsewhere }
         // No query uses such an index.
         if !isPlain, !isOptional { return .notDetermined }
+        // The member can't tell an absent value from one that is nil.
+        if wrappedType is any OptionalType.Type { return .notDetermined }
         // No variant is certainly a value of such a type.
         if !isKnown, !isPlain || isEnumeration { return .unknown }
         // Whether an object with a value in the member has that value in the property.
