@@ -153,6 +153,33 @@ private struct Name: RawRepresentable, Codable, Comparable, Sendable {
         try await check(decimals.compactMap { Decimal(string: $0) })
     }
 
+    @Test func `Integers beyond the digits of a Double are equal in the order of a Double`() async throws {
+        let numbers = [
+            "9007199254740993", "9007199254740992", "-9007199254740993", "-9007199254740992", "9223372036854775807",
+            "9223372036854775808", "9223372036854775000", "1", "-9223372036854775807", "-9223372036854775808", "1e300",
+        ]
+        let values = numbers.compactMap { Double($0) }
+        let folder = TemporaryFolder()
+        let indexed = try SQLiteStorageEngine(openingFile: folder.file("indexed.sqlite3"), durability: .relaxed)
+        for engine in [MemoryStorageEngine(), indexed] as [any StorageEngine] {
+            let storage = ObjectStorage<Holder<Double>>(storage: engine, coder: JSONObjectCoder())
+            try await storage.createIndexes()
+            try await engine.write(
+                numbers.enumerated().map {
+                    (CacheKey(verbatim: "\($0)"), Data("{\"value\":\($1),\"number\":\($0)}".utf8))
+                })
+            for order in [SortOrder.forward, .reverse] {
+                let query = Query<Holder<Double>>(sortedBy: SortDescriptor(\.value, order: order))
+                let expected = values.indices.sorted {
+                    let (left, right) = (values[$0], values[$1])
+                    return left == right ? $0 < $1 : order == .forward ? left < right : left > right
+                }
+                #expect(try await storage.fetch(query).objects.map(\.number) == expected)
+                #expect(try await pages(of: query, in: storage) == expected)
+            }
+        }
+    }
+
     @Test func `Times are in their own order`() async throws {
         let second = Duration.seconds(1)
         try await check(

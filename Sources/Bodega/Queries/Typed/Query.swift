@@ -21,7 +21,8 @@ public import Foundation
 ///   is `.lexical`; a query sorts by `<` in both cases. Sort texts for a locale when you show them.
 ///
 /// An index serves the order of integers, `Double`, dates that are stored as numbers, and texts, if it is for text, and of
-/// optionals of these. Objects are sorted by other types, such as `Decimal`, `Duration`, `Float`, `UUID`, and enumerations and
+/// optionals of these; a `Double` between 2^53 and 2^63 is read before the others, because several stored integers can be
+/// equal to it. Objects are sorted by other types, such as `Decimal`, `Duration`, `Float`, `UUID`, and enumerations and
 /// structures that are `Comparable`, after all matches have been decoded.
 public struct Query<Object>: Sendable {
 

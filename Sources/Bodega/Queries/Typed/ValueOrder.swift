@@ -89,10 +89,10 @@ struct ValueOrder {
         case .number:
             // Several stored numbers are the same Float. Infinity and NaN can be stored as texts.
             guard type != Float.self, !coder.storesNonFiniteNumbers else { return nil }
-            keys = .numbers
+            keys = Self.exactNumbers
         case .date:
             guard coder.dateForm != nil else { return nil }
-            keys = .numbers
+            keys = Self.exactNumbers
         case .text:
             keys = .texts
         case .bool, .uuid, .compared:
@@ -102,13 +102,20 @@ struct ValueOrder {
         return isOptional ? keys.union(.none) : keys
     }
 
+    /// The keys of stored numbers each of which is a `Double` of its own. Beyond 2^53, several stored integers are equal to
+    /// one `Double`.
+    private static let exactNumbers = StorageSortKeyRanges.numbers.subtracting(
+        StorageSortKeyRanges(.before(.integer(.min)), .before(.integer(-1 << 53)))
+            .union(StorageSortKeyRanges(.after(.integer(1 << 53)), .after(.integer(.max)))))
+
     var isText: Bool { kind == .text }
 
     /// Whether a stored key is that of the decoded value. Those of other texts and of large integers depend on the spelling.
     func isExact(_ stored: StorageSortKey) -> Bool {
         switch (kind, stored) {
         case (.integer, .integer(let integer)): integer.magnitude < 1 << 53
-        case (.number, .integer), (.number, .real), (.date, .integer), (.date, .real): true
+        case (.number, .integer), (.number, .real), (.date, .integer), (.date, .real):
+            Self.exactNumbers.contains(stored)
         case (.text, .text(let text)): SwiftText.isSafe(text)
         case (.integer, .none), (.number, .none), (.date, .none), (.text, .none): isOptional
         default: false
