@@ -91,6 +91,17 @@ import Testing
         #expect(try await engine.collection(named: "c").fetchAllData() == [Data("2".utf8)])
     }
 
+    @Test("A collection that is removed while a statement is prepared again is reported as such, as before")
+    func preparedStatement() throws {
+        // SQLite's code if other connections have changed the schema during both attempts to prepare the statement.
+        for code in [ResultCode.SQLITE_ERROR, .SQLITE_SCHEMA] {
+            let error = DatabaseError(resultCode: code, message: "no such table: emporium_collection_78")
+            #expect(StorageError.sqlite(error, file: file).isOfRemovedCollection)
+        }
+        let other = DatabaseError(resultCode: .SQLITE_SCHEMA, message: "database schema has changed")
+        #expect(StorageError.sqlite(other, file: file).code == .inputOutput)
+    }
+
     @Test("A collection of which only the name is known is not created by reading, but by writing")
     func reading() async throws {
         do {

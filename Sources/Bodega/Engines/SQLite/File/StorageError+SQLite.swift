@@ -95,8 +95,10 @@ extension StorageError {
 
 extension DatabaseError {
     /// Whether a statement could not be prepared because the table of a collection is missing.
+    ///
+    /// The code is that of a changed schema if the table was removed after the statement was prepared.
     var isOfRemovedCollection: Bool {
-        guard resultCode == .SQLITE_ERROR, let message else { return false }
+        guard resultCode == .SQLITE_ERROR || resultCode == .SQLITE_SCHEMA, let message else { return false }
         return message.hasPrefix("no such table: ") && message.contains(SQLiteCollections.prefix)
     }
 
