@@ -2,6 +2,7 @@
 import BodegaTesting
 import Dispatch
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -64,6 +65,38 @@ import Musl
         try await waitUntil("the log is small") { logSize <= limit }
         #expect(try await engine.fetchCount() == 2_004)
         #expect(try await engine.integrityCheck() == [])
+    }
+
+    @Test("A log that a reader of another program has made large is small again after later reads, too")
+    func foreignReader() async throws {
+        let engine = try await open()
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let foreign = try DatabaseQueue(path: folder.file("data.sqlite3").path, configuration: configuration)
+        try await foreign.unsafeRead { db in
+            try db.execute(sql: "BEGIN; SELECT count(*) FROM data")
+        }
+        try await write(80, to: engine)
+        #expect(logSize > 4 * limit)
+        try await foreign.unsafeRead { try $0.execute(sql: "COMMIT") }
+        // SQLite starts the log over, and cuts it to the limit.
+        try await write(30, to: engine)
+        try await waitUntil("the log is small") { logSize <= limit }
+        let ends = DispatchSemaphore(value: 0)
+        let core = engine.core
+        let read = Task.detached {
+            try await core.readMany { db in
+                _ = try SQLiteTable.standard.count(in: db)
+                ends.wait()
+            }
+        }
+        try await waitUntil("a write was kept in the log") {
+            try await write(10, to: engine)
+            return logSize > 3 * limit
+        }
+        ends.signal()
+        try await read.value
+        try await waitUntil("the log is small") { logSize <= limit }
     }
 
     @Test("A log that one large batch has filled shrinks")

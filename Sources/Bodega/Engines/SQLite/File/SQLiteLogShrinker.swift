@@ -9,7 +9,8 @@ import Logging
 /// uses it. Where reads always overlap, or one takes long, the log would grow without a limit, and stay as it is.
 ///
 /// 1. After a group of commits, the writing connection calls ``committed()``. If the log is larger than `limit`, an
-///    attempt begins on another thread, unless one has failed and the log has not grown by `limit` since then.
+///    attempt begins on another thread, unless one has failed and the log has not grown by `limit` since then, or since
+///    SQLite has started it over.
 /// 2. The attempt keeps new readers waiting until the others have left, but no longer than its patience.
 /// 3. Then it truncates the log on the writing connection, if that one is free in time. Readers of other processes can
 ///    prevent that.
@@ -46,7 +47,11 @@ final class SQLiteLogShrinker: Sendable {
     /// Notes that something was committed.
     func committed() {
         guard let size = state.withLock({ $0.core })?.logSize, size >= Self.limit else { return }
-        start { size >= $0.next }
+        start { state in
+            // Smaller than after the last attempt: SQLite has started the log over.
+            state.next = min(state.next, size + Self.limit)
+            return size >= state.next
+        }
     }
 
     /// Notes that no reader reads any more.
@@ -54,9 +59,9 @@ final class SQLiteLogShrinker: Sendable {
         start { $0.awaitsReaders }
     }
 
-    private func start(if isDue: (State) -> Bool) {
+    private func start(if isDue: (inout State) -> Bool) {
         let core = state.withLock { state -> SQLiteFile? in
-            guard !state.isRunning, let core = state.core, isDue(state) else { return nil }
+            guard !state.isRunning, let core = state.core, isDue(&state) else { return nil }
             (state.isRunning, state.awaitsReaders) = (true, false)
             return core
         }
