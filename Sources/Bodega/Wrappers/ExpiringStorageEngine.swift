@@ -9,7 +9,8 @@ public import Foundation
 ///   when the program starts. A change feed reports the removal then, not when the item expires. An expired item that is
 ///   written again keeps its place and the date of its creation, unless it was removed in between.
 /// - Calls that return keys, dates or their number read the items, too, one after the other or in parts of about a
-///   mebibyte. All others cost what they cost in the other engine.
+///   mebibyte. Parts are not from one moment, and if the other engine is a mirror whose base fails in between, some come
+///   from the base and some from the mirror. All other calls cost what they cost in the other engine.
 ///
 /// Apply it after ``StorageEngine/cached(count:bytes:)`` and
 /// ``StorageEngine/mirrored(to:readingMirror:pausing:clock:)``. A cache around it returns items that have expired since

@@ -117,7 +117,8 @@ extension StorePipeline {
         if !model.contents.isLarge(count) { return model.apply(operations, exceptions) }
         let prepared = await PreparedChange(
             operations, of: model.contents, exceptions, reportsEvents: model.hasReaders)
-        releaseElsewhere(prepared, count: count)
+        // Not the items, which would be copied by the next change then.
+        releaseElsewhere(prepared.events, count: count)
         model.apply(prepared)
     }
 }

@@ -54,6 +54,8 @@ extension SQLiteStorageEngine {
             try StorageError.checkLength(ofPath: draft.url)
             return draft
         }
+        // Not when the last reference is released, which may be later.
+        defer { FileSystem.discard(draft.url) }
         try await core.untilCancelled { cancellation in
             // On a reading connection, so that writers don't wait in WAL mode.
             try await core.readLoosely { [file] db in

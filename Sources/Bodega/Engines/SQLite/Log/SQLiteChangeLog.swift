@@ -54,12 +54,11 @@ final class SQLiteChangeLog: Sendable {
 
     /// - Parameters:
     ///   - plainTable: The name of the collection's table, unquoted.
+    ///   - short: The same, shortened, for the names of the log's parts.
     ///   - table: The same, quoted.
-    init(ofTable plainTable: String, quoted table: String) {
+    init(ofTable plainTable: String, short: String, quoted table: String) {
         self.table = table
         self.plainTable = plainTable
-        let collection = SQLiteCollections.prefix
-        let short = plainTable.hasPrefix(collection) ? String(plainTable.dropFirst(collection.count)) : plainTable
         plainName = Self.prefix + short
         name = "\"\(plainName)\""
         endQuery = "SELECT number, nonce FROM main.\(name) WHERE number >= 0 ORDER BY number DESC LIMIT 1"

@@ -28,7 +28,10 @@ struct SQLiteTable: Sendable {
         let name = "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
         self.name = name
         queries = Queries(table: name)
-        log = SQLiteChangeLog(ofTable: plainName, quoted: name)
+        // Without the prefix, which would be in the names of the log's many parts, too.
+        let short =
+            Self.isOfCollection(plainName) ? String(plainName.dropFirst(SQLiteCollections.prefix.count)) : plainName
+        log = SQLiteChangeLog(ofTable: plainName, short: short, quoted: name)
         func upsert(created: String, alsoSetting more: String) -> String {
             """
             INSERT INTO \(name) (key, value, createdAt, updatedAt, kind) VALUES (?1, ?2, \(created), ?3, ?4)
@@ -42,7 +45,9 @@ struct SQLiteTable: Sendable {
     }
 
     /// Whether the table is that of a named collection.
-    var isOfCollection: Bool { plainName.hasPrefix(SQLiteCollections.prefix) }
+    var isOfCollection: Bool { Self.isOfCollection(plainName) }
+
+    private static func isOfCollection(_ plainName: String) -> Bool { plainName.hasPrefix(SQLiteCollections.prefix) }
 
     /// The unnamed collection, which is the one that Bodega 2 knows.
     static let standard = SQLiteTable(name: "data")
