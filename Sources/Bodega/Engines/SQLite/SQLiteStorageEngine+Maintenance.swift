@@ -33,7 +33,8 @@ extension SQLiteStorageEngine {
     ///
     /// A copy that exists is complete and sound: it is created under another name first, and checked. It is readable
     /// only for users who may read the file, and the file that it replaces. If the process ends during the backup, the
-    /// incomplete copy remains under a hidden name, until the next backup into the folder, or ``removeLeftovers()``.
+    /// incomplete copy remains under a hidden name, until the next backup into the folder, or until the command
+    /// `bodega compact` is run on a store in it.
     ///
     /// - Parameters:
     ///   - destination: The location of the copy.
