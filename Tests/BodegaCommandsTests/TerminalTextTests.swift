@@ -59,7 +59,7 @@ struct TerminalTextTests {
     }
     #endif
 
-    @Test("is aligned in a table, whatever its script")
+    @Test("is aligned in a table in any script")
     func aligned() async throws {
         let keys = ["a", "日本語", "e\u{301}e\u{301}", "😀", "한국"]
         try await withFolder { folder in

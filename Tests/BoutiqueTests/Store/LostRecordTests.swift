@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `After a failed write, the store has the items of the engine, whatever was evicted`(
+    func `After a failed write, the store has the items of the engine, with any evictions`(
         _ wasApplied: Bool
     ) async throws {
         let faulty = FaultInjectingStorageEngine(AnyStorageEngine(base: MemoryStorageEngine()))
@@ -207,7 +207,7 @@ import Testing
     }
 }
 
-/// An engine that removes the oldest items, whatever was written.
+/// An engine that removes the oldest items after any write.
 private protocol OldestFirst {}
 
 /// A wrapper as the guide shows one, which removes the oldest items after each write.

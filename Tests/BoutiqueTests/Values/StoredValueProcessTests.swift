@@ -125,7 +125,7 @@ import Testing
         #expect(try await run("get", "suite", "key") == ["none"])
     }
 
-    @Test func `A launch argument replaces a stored value in its process, whatever the type`() async throws {
+    @Test func `A launch argument replaces a stored value of any type in its process`() async throws {
         let stored = ["false", "0", "0.0", "plain", "light", "[]", "nil", "no errors"]
         #expect(try await run("presets", "suite") == stored)
         #expect(

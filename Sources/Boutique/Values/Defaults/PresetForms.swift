@@ -3,7 +3,7 @@ import Foundation
 /// The forms in which an object of user defaults that no program has stored, a launch argument or a registered default,
 /// may be decoded: each is the stored form of a value.
 ///
-/// A launch argument is a text or a property list of texts, whatever the type of the value. Like `UserDefaults`, a
+/// A launch argument is a text or a property list of texts, for a value of any type. Like `UserDefaults`, a
 /// number and a truth value are recognized in it.
 enum PresetForms {
 
