@@ -9,8 +9,9 @@ public import Foundation
 ///   when the program starts. A change feed reports the removal then, not when the item expires. An expired item that is
 ///   written again keeps its place and the date of its creation, unless it was removed in between.
 /// - Calls that return keys, dates or their number read the items, too, one after the other or in parts of about a
-///   mebibyte. Parts are not from one moment, and if the other engine is a mirror whose base fails in between, some come
-///   from the base and some from the mirror. All other calls cost what they cost in the other engine.
+///   mebibyte. Parts are not from one moment, but if the other engine is a mirror, all come from its base, or all from
+///   the copy: if the base fails in between, the call begins again. All other calls cost what they cost in the other
+///   engine.
 ///
 /// Apply it after ``StorageEngine/cached(count:bytes:)`` and
 /// ``StorageEngine/mirrored(to:readingMirror:pausing:clock:)``. A cache around it returns items that have expired since
@@ -92,7 +93,8 @@ public struct ExpiringStorageEngine<Base: StorageEngine>: TransformingStorageEng
 
     public func fetchKeys() async throws -> [CacheKey] {
         let keys = Locked<[CacheKey]>([])
-        try await callBase {
+        try await reading {
+            keys.withLock { $0 = [] }
             if let base = base as? any QueryableStorageEngine {
                 // One item after the other, all from one moment.
                 try await base.scan([.all(after: nil)]) {
@@ -115,13 +117,15 @@ public struct ExpiringStorageEngine<Base: StorageEngine>: TransformingStorageEng
     }
 
     public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        var (remaining, size, existing) = (candidates[...], PartSize(), Set<CacheKey>())
-        while !remaining.isEmpty {
-            let items = try await fetch(keys: size.next(of: &remaining))
-            size.fit(items)
-            existing.formUnion(items.lazy.map(\.key))
+        try await reading {
+            var (remaining, size, existing) = (candidates[...], PartSize(), Set<CacheKey>())
+            while !remaining.isEmpty {
+                let items = try await fetch(keys: size.next(of: &remaining))
+                size.fit(items)
+                existing.formUnion(items.lazy.map(\.key))
+            }
+            return candidates.filter(existing.contains)
         }
-        return candidates.filter(existing.contains)
     }
 
     public func fetchCount() async throws -> Int {
@@ -129,7 +133,18 @@ public struct ExpiringStorageEngine<Base: StorageEngine>: TransformingStorageEng
     }
 
     public func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        try await fetch(key: key) == nil ? nil : try await base.fetchDates(key: key)
+        try await reading { try await fetch(key: key) == nil ? nil : try await base.fetchDates(key: key) }
+    }
+
+    /// Performs a read of several calls. If a mirror has answered some of them from its base, and some from its copy, the
+    /// read begins again.
+    private func reading<Value>(_ read: () async throws -> Value) async throws -> Value {
+        for _ in 0..<3 {
+            let call = InnerCall()
+            let value = try await call { try await callBase(read) }
+            if !call.isMixed { return value }
+        }
+        throw StorageError(.unreachable, "The base of a mirror failed again and again during a read. Try again.")
     }
 }
 
@@ -180,8 +195,10 @@ extension ExpiringStorageEngine: DatedStorageEngine where Base: DatedStorageEngi
 
     /// Reads the dates of all items. See ``DatedStorageEngine/fetchAllDates()``.
     public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
-        let existing = Set(try await fetchKeys())
-        return try await base.fetchAllDates().filter { existing.contains($0.key) }
+        try await reading {
+            let existing = Set(try await fetchKeys())
+            return try await base.fetchAllDates().filter { existing.contains($0.key) }
+        }
     }
 }
 

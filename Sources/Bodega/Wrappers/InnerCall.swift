@@ -26,6 +26,7 @@ package final class InnerCall: Sendable {
     private struct State {
         var evictedKeys: Set<CacheKey> = []
         var isFromCopy = false
+        var isFromOriginal = false
     }
 
     @TaskLocal static var current: InnerCall?
@@ -81,6 +82,9 @@ package final class InnerCall: Sendable {
     /// Whether the result may differ from the items of the engine, now or when its other writers change them.
     var isFromCopy: Bool { state.withLock { $0.isFromCopy } }
 
+    /// Whether one part of the result comes from a copy, and another one does not.
+    var isMixed: Bool { state.withLock { $0.isFromCopy && $0.isFromOriginal } }
+
     /// Whether a caller asks for the times at which items expire.
     var followsExpiry: Bool { expiring != nil || outer?.followsExpiry == true }
 
@@ -103,6 +107,12 @@ package final class InnerCall: Sendable {
         expiring?(item)
         guard let outer, let key = outerKey(item.key) else { return }
         outer.expires(ItemExpiry(key: key, time: item.time, now: item.now))
+    }
+
+    /// Reports that the result comes from an engine that has a copy, but not from that.
+    func answerFromOriginal() {
+        state.withLock { $0.isFromOriginal = true }
+        outer?.answerFromOriginal()
     }
 
     /// Reports that the result comes from a copy.

@@ -59,14 +59,6 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
 
     var isMirrored: Bool { layers.contains(.mirrored) }
 
-    /// Whether keys are listed in parts, each of which comes from the mirror if the base fails.
-    var listsMirrorInParts: Bool {
-        guard let mirrored = layers.firstIndex(of: .mirrored), let expiring = layers.firstIndex(of: .expiring) else {
-            return false
-        }
-        return mirrored < expiring
-    }
-
     /// The bytes that an item takes for the limited wrapper, and in the innermost engine, in addition to its own.
     var overheads: (limited: Int, raw: Int) {
         let outer = layers.firstIndex(of: .limited).map { layers[$0...] } ?? []

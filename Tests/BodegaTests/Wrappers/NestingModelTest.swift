@@ -103,18 +103,12 @@ actor NestingModelTest {
                 Set(try await $0.fetchKeys())
             } of: {
                 Set($0.visible.map(\.key))
-            } inParts: { [keys] found, states in
-                Self.isMixture(found, of: keys, in: states)
             }
         case 93..<96:
             try await read("fetchCount") {
                 try await $0.fetchCount()
             } of: {
                 $0.visible.count
-            } inParts: { [keys] count, states in
-                let least = keys.count { key in states.allSatisfy { $0[key] != nil } }
-                let most = keys.count { key in states.contains { $0[key] != nil } }
-                return (least...most).contains(count)
             }
         case 96..<99:
             let keys = keys
@@ -122,8 +116,6 @@ actor NestingModelTest {
                 try await $0.fetchKeys(among: keys)
             } of: { items in
                 keys.filter { items[$0] != nil }
-            } inParts: { found, states in
-                found == keys.filter(Set(found).contains) && Self.isMixture(Set(found), of: keys, in: states)
             }
         default:
             // A process that uses the nesting again later.
@@ -237,7 +229,7 @@ actor NestingModelTest {
 
     private func read<Value: Equatable & Sendable>(
         _ name: String, _ body: @escaping @Sendable (any FaultyNesting.Raw) async throws -> Value,
-        of expected: (NestingModel) -> Value, inParts isMixture: ((Value, [NestingModel]) -> Bool)? = nil
+        of expected: (NestingModel) -> Value
     ) async throws {
         step = name
         nesting.faults.begin {}
@@ -250,14 +242,7 @@ actor NestingModelTest {
         }.value
         guard let found = value.withLock({ $0 }) else { return }
         let states = nesting.isMirrored ? [model] + earlier : [model]
-        let isRight =
-            states.map(expected).contains(found) || nesting.listsMirrorInParts && isMixture?(found, states) == true
-        try require(isRight, "read \(found) instead of \(expected(model))")
-    }
-
-    /// Whether the keys that were found are of any of several states, each key of its own.
-    private static func isMixture(_ found: Set<CacheKey>, of keys: [CacheKey], in states: [NestingModel]) -> Bool {
-        keys.allSatisfy { key in states.contains { ($0[key] != nil) == found.contains(key) } }
+        try require(states.map(expected).contains(found), "read \(found) instead of \(expected(model))")
     }
 
     // MARK: Comparing

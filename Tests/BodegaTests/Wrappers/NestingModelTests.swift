@@ -41,6 +41,8 @@ import Testing
         FaultyNesting([.encrypted, .mirrored, .expiring, .limited], seed: 9_176_182_319_690_177_040),
         FaultyNesting([.cached, .encrypted, .mirrored], seed: 10_605_406_421_881_730_805),
         FaultyNesting([.prefixed, .mirrored, .logged, .expiring], seed: 16_696_776_296_144_038_032, mirrorFails: true),
+        FaultyNesting(
+            [.encrypted, .cached, .mirrored, .expiring], seed: 10_751_525_512_690_302_514, mirrorReading: .first),
         FaultyNesting([.limited, .retrying, .cached, .logged], seed: 7_305_568_107_799_221_413, mirrorFails: true),
         FaultyNesting(
             [.logged, .prefixed, .mirrored, .encrypted], seed: 12_070_404_354_177_269_062, mirrorFails: true),

@@ -129,9 +129,9 @@ struct MirrorState: Sendable {
         (needsComparison, hasForgotten, isComparing) = (true, true, false)
     }
 
-    /// Remembers that the missing items were copied.
-    mutating func foundMissing() {
-        missing = []
+    /// Remembers that missing items were copied. A read may have noticed others in the meantime.
+    mutating func foundMissing(_ copied: Set<CacheKey>) {
+        missing.subtract(copied)
         if !needsComparison { lacksReturned = false }
         // A removal of all items that failed, but may have been applied, is missing before a write that has returned.
         if hasForgotten { lacksReturned = true }

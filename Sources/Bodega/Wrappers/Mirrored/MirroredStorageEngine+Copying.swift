@@ -106,9 +106,10 @@ extension MirroredStorageEngine {
     /// Copies the items that the mirror has missed. Returns the number of differences.
     @discardableResult
     func copyMissing() async throws -> Int {
-        var (keys, size, count) = (Array(state.withLock { $0.missing })[...], PartSize(), 0)
+        let missing = state.withLock { $0.missing }
+        var (keys, size, count) = (Array(missing)[...], PartSize(), 0)
         while !keys.isEmpty { count += try await copy(size.next(of: &keys), &size) }
-        state.withLock { $0.foundMissing() }
+        state.withLock { $0.foundMissing(missing) }
         return count
     }
 
@@ -155,7 +156,6 @@ extension MirroredStorageEngine {
     }
 
     func mirrorFailed(_ error: any Error) {
-        if StorageRetryPolicy.isTemporary(error) { mirrorPause.begin() }
         bodegaLogger.warning(
             "A mirror could not be written. The next writes try again.", metadata: ["error": "\(error)"])
     }

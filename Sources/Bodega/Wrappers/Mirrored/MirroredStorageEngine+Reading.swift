@@ -20,6 +20,7 @@ extension MirroredStorageEngine {
         do {
             let value = try await noticingEvictions(read)
             basePause.end()
+            InnerCall.current?.answerFromOriginal()
             return value
         } catch {
             let isFinal = error is CancellationError || (error as? StorageError)?.code == .closed
@@ -38,7 +39,7 @@ extension MirroredStorageEngine {
     ) async throws -> Value? {
         if isWhole == nil, state.withLock({ $0.isPartial }) { return nil }
         do {
-            let value = try await callMirror(readMirror)
+            let value = try await callMirror(pausing: false, readMirror)
             // After the read, because the mirror may have lost an item just before it.
             if state.withLock({ $0.isPartial }), isWhole?(value) != true { return nil }
             InnerCall.current?.answerFromCopy()

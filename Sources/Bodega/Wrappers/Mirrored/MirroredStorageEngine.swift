@@ -97,9 +97,20 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
     }
 
     /// Performs a call of the mirror. What the mirror loses does not concern the readers of this engine.
-    func callMirror<Value>(needsOriginal: Bool = false, _ body: () async throws -> Value) async throws -> Value {
+    ///
+    /// - Parameters:
+    ///   - needsOriginal: Whether the result must come from the mirror itself.
+    ///   - isPausing: Whether the mirror is not written for a while after an error that may be temporary.
+    func callMirror<Value>(
+        needsOriginal: Bool = false, pausing isPausing: Bool = true, _ body: () async throws -> Value
+    ) async throws -> Value {
         let call = InnerCall(ofSecondEngine: needsOriginal) { [state] loss in state.withLock { $0.learn(loss) } }
-        return try await call(body)
+        do {
+            return try await call(body)
+        } catch {
+            if isPausing, StorageRetryPolicy.isTemporary(error) { mirrorPause.begin() }
+            throw error
+        }
     }
 }
 
