@@ -105,7 +105,7 @@ public struct ExpiringStorageEngine<Base: StorageEngine>: TransformingStorageEng
                     }
                 }
             } else {
-                for try await part in base.parts() {
+                try await base.readParts { part in
                     if let error = part.unreadable.first { throw error }
                     for (key, data) in part.value where try !isExpired(data, key: key) {
                         keys.withLock { $0.append(key) }
@@ -167,7 +167,7 @@ extension ExpiringStorageEngine where Base: ConditionalStorageEngine {
     public func removeExpired() async throws -> Int {
         var count = 0
         var failure: (any Error)?
-        for try await part in base.parts() {
+        try await base.readParts { part in
             failure = failure ?? part.unreadable.first
             var (part, attempts) = (part.value, ConditionalAttempts())
             while true {

@@ -2,41 +2,33 @@ import Foundation
 
 extension StorageEngine {
 
-    /// All items in insertion order, in parts of at most 500 items and about a mebibyte, so that they need not fit into
-    /// memory.
+    /// Reads all items in insertion order, in parts of at most 500 items and about a mebibyte, so that they need not fit
+    /// into memory.
     ///
     /// An engine that passes on its items one by one reads exactly that. Of another engine the keys are read first, and
     /// a part has the size that fits the items of the one before, see ``PartSize``. Items that are added later are not
     /// necessarily included, nor those that are removed before their turn.
-    func parts() -> AsyncThrowingStream<PartialRead<[(key: CacheKey, data: Data)]>, any Error> {
-        self is any QueryableStorageEngine ? scannedParts() : keyedParts()
-    }
-
-    private func keyedParts() -> AsyncThrowingStream<PartialRead<[(key: CacheKey, data: Data)]>, any Error> {
-        let remaining = Locked<(keys: ArraySlice<CacheKey>, size: PartSize)?>(nil)
-        return AsyncThrowingStream {
-            if remaining.withLock({ $0 }) == nil {
-                let keys = try await fetchKeys()
-                remaining.withLock { $0 = (keys[...], PartSize()) }
-            }
-            let keys = remaining.withLock { remaining -> [CacheKey] in
-                guard case (var keys, let size)? = remaining else { return [] }
-                defer { remaining = (keys, size) }
-                return size.next(of: &keys)
-            }
-            if keys.isEmpty { return nil }
+    ///
+    /// A sequence that ends early when its task is cancelled would look like one of fewer items, so this is a call that
+    /// returns after the last part, or throws.
+    func readParts(_ receive: (PartialRead<[(key: CacheKey, data: Data)]>) async throws -> Void) async throws {
+        if self is any QueryableStorageEngine { return try await scanParts(receive) }
+        var (remaining, size) = (try await fetchKeys()[...], PartSize())
+        while !remaining.isEmpty {
+            let keys = size.next(of: &remaining)
             let part = try await PartialRead(from: self) { try await $0.fetch(keys: keys) }
-            remaining.withLock { $0?.size.fit(part.value) }
-            return part
+            size.fit(part.value)
+            try await receive(part)
         }
     }
 
-    private func scannedParts() -> AsyncThrowingStream<PartialRead<[(key: CacheKey, data: Data)]>, any Error> {
-        let place = Locked<(position: Int?, isComplete: Bool)>((nil, false))
-        return AsyncThrowingStream {
-            let (position, isComplete) = place.withLock { $0 }
-            if isComplete { return nil }
-            let scanned = Locked(ScannedPart())
+    private func scanParts(
+        _ receive: (PartialRead<[(key: CacheKey, data: Data)]>) async throws -> Void
+    ) async throws {
+        let scanned = Locked(ScannedPart())
+        var isFull = true
+        while isFull {
+            let position = scanned.withLock { $0.position }
             let part = try await PartialRead(from: self as any StorageEngine) { engine in
                 try await engine.queryable.engine.scan([.all(after: position)]) {
                     scanned.withLock { $0 = ScannedPart() }
@@ -44,8 +36,8 @@ extension StorageEngine {
                 }
                 return scanned.withLock { $0.items }
             }
-            place.withLock { $0 = scanned.withLock { ($0.position, !$0.isFull) } }
-            return part
+            isFull = scanned.withLock { $0.isFull }
+            try await receive(part)
         }
     }
 }

@@ -43,6 +43,9 @@ import Testing
         FaultyNesting([.prefixed, .mirrored, .logged, .expiring], seed: 16_696_776_296_144_038_032, mirrorFails: true),
         FaultyNesting(
             [.encrypted, .cached, .mirrored, .expiring], seed: 10_751_525_512_690_302_514, mirrorReading: .first),
+        FaultyNesting(
+            [.retrying, .encrypted, .mirrored, .expiring], seed: 2_053_759_713_063_227_430, mirrorFails: true,
+            mirrorLoss: .limited, mirrorReading: .first),
         FaultyNesting([.limited, .retrying, .cached, .logged], seed: 7_305_568_107_799_221_413, mirrorFails: true),
         FaultyNesting(
             [.logged, .prefixed, .mirrored, .encrypted], seed: 12_070_404_354_177_269_062, mirrorFails: true),

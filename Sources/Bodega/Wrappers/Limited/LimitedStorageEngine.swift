@@ -161,7 +161,7 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
         if state.withLock({ $0.items }) == nil {
             var items = LimitedItems()
             try await inner {
-                for try await part in base.parts() {
+                try await base.readParts { part in
                     for item in part.value { items.set(item.data.count, for: item.key) }
                     for key in part.unreadable.compactMap(\.key) { items.set(0, for: key) }
                 }
