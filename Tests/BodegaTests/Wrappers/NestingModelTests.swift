@@ -44,6 +44,8 @@ import Testing
         FaultyNesting(
             [.encrypted, .cached, .mirrored, .expiring], seed: 10_751_525_512_690_302_514, mirrorReading: .first),
         FaultyNesting(
+            [.mirrored, .cached, .retrying, .prefixed], seed: 16_919_071_816_980_728_009, mirrorReading: .first),
+        FaultyNesting(
             [.retrying, .encrypted, .mirrored, .expiring], seed: 2_053_759_713_063_227_430, mirrorFails: true,
             mirrorLoss: .limited, mirrorReading: .first),
         FaultyNesting([.limited, .retrying, .cached, .logged], seed: 7_305_568_107_799_221_413, mirrorFails: true),

@@ -68,6 +68,9 @@ struct MirrorState: Sendable {
     /// Whether the mirror is known to be equal to the base, excluding what it has lost on its own.
     private var isComplete: Bool { mark != nil && missing.isEmpty && !needsComparison }
 
+    /// Whether the mirror lacks changes that the next write brings it.
+    var lacksChanges: Bool { mark != nil && !isComplete }
+
     /// Whether the mirror has all writes that have returned.
     var isReadable: Bool { mark != nil && !lacksReturned }
 

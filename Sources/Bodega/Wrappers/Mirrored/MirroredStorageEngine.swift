@@ -67,7 +67,9 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
     public var isMirrorComplete: Bool { state.withLock { $0.isReadable && !$0.isPartial } }
 
     public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
-        guard call.operation.isWrite, call.count > 0 || call.operation == .removeAll else {
+        // A write without operations may return because an earlier one that has thrown was applied.
+        let isChange = call.count > 0 || call.operation == .removeAll || state.withLock { $0.lacksChanges }
+        guard call.operation.isWrite, isChange else {
             return try await noticingEvictions(body)
         }
         return try await lock.withLock {
