@@ -46,6 +46,11 @@ import Testing
         FaultyNesting(
             [.mirrored, .cached, .retrying, .prefixed], seed: 16_919_071_816_980_728_009, mirrorReading: .first),
         FaultyNesting(
+            [.limited, .mirrored, .cached, .encrypted], seed: 13_555_537_608_273_196_725, mirrorFails: true,
+            mirrorReading: .first),
+        FaultyNesting(
+            [.mirrored, .limited, .expiring, .prefixed], seed: 15_533_183_445_193_131_727, mirrorFails: true),
+        FaultyNesting(
             [.retrying, .encrypted, .mirrored, .expiring], seed: 2_053_759_713_063_227_430, mirrorFails: true,
             mirrorLoss: .limited, mirrorReading: .first),
         FaultyNesting([.limited, .retrying, .cached, .logged], seed: 7_305_568_107_799_221_413, mirrorFails: true),

@@ -118,8 +118,9 @@ struct MirrorState: Sendable {
     ///   - operations: The changes.
     ///   - wasReturned: Whether they were applied to the base and the call returns.
     mutating func lose(_ operations: [StorageOperation], wasReturned: Bool = false) {
+        // Without operations, a call may have returned because of earlier ones, or has copied only some of them.
+        if wasReturned, !operations.isEmpty || !isComplete { lacksReturned = true }
         guard !operations.isEmpty else { return }
-        if wasReturned { lacksReturned = true }
         var isTracked = true
         for operation in operations {
             switch operation {
