@@ -26,15 +26,14 @@ struct PostgresConditionTests {
 
     @Test func `Two processes that increment a value lose no increment`() async throws {
         let schema = try await Schemas.shared.schema()
-        let count = ProcessInfo.processInfo.environment["EMPORIUM_INCREMENTS"] ?? "1000"
         let processes = try (0..<2).map { _ in
-            try Child(["increment-postgres-value", schema.url, "number", count])
+            try Child(["increment-postgres-value", schema.url, "number", "\(TestSizes.increments)"])
         }
         for process in processes { #expect(await process.lines() == ["done"]) }
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "values", options: .patient())
         let value = AsyncStoredValue(key: "number", default: 0, storage: engine)
         try await value.valueHasLoaded()
-        #expect(await value.wrappedValue == 2 * (Int(count) ?? 0))
+        #expect(await value.wrappedValue == 2 * TestSizes.increments)
     }
 
     /// An absent item can't be locked, so two writers may find it absent.

@@ -25,8 +25,7 @@ struct PostgresWritingTests {
     @Test(.disabled(if: ThreadSanitizer.isThere || !FileManager.default.fileExists(atPath: "/proc/self/clear_refs")))
     func `A large item is written and read in at most 16 mebibytes of memory`() async throws {
         let schema = try await Schemas.shared.schema()
-        let usesLargestItem = ProcessInfo.processInfo.environment["EMPORIUM_LARGE_ITEMS"] == "1"
-        let count = usesLargestItem ? 499_999_000 : 40_000_000
+        let count = TestSizes.haveLargestItems ? 499_999_000 : 40_000_000
         let child = try Child("stream-large", "postgres", schema.url, "\(count)")
         let growth = try #require(Int(await child.lines().last ?? ""))
         print("memory for an item of \(count) bytes in PostgreSQL: \(growth) bytes")

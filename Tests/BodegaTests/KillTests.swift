@@ -18,7 +18,7 @@ import Testing
         print("kill test of \(kind), \(durability): EMPORIUM_SEED=\(seed)")
         var random = SeededGenerator(seed: seed)
         var acknowledged: [String] = []
-        for round in 0..<50 {
+        for round in 0..<TestSizes.kills {
             let child = try Child("write", kind, folder.path, "\(durability)", "r\(round)", "100000")
             var printed: [String] = []
             for _ in 0..<Int.random(in: 1...60, using: &random) {

@@ -13,7 +13,6 @@ struct StreamTests {
     private let key = CacheKey("item")
 
     /// `EMPORIUM_LARGE_ITEMS=1` uses the largest items: a gibibyte on disk, and what SQLite supports.
-    private static let usesLargestItems = ProcessInfo.processInfo.environment["EMPORIUM_LARGE_ITEMS"] == "1"
 
     @Test(
         .disabled(
@@ -21,7 +20,7 @@ struct StreamTests {
             "The memory of the items can't be measured."),
         arguments: [("disk", 1 << 30), ("sqlite", 999_999_000)])
     func `A large item is written and read in at most 16 mebibytes of memory`(kind: String, count: Int) async throws {
-        let count = Self.usesLargestItems ? count : 100_000_000
+        let count = TestSizes.haveLargestItems ? count : 100_000_000
         let child = try Child("stream-large", kind, folder.path, "\(count)")
         let growth = try #require(Int(await child.lines().last ?? ""))
         print("memory for an item of \(count) bytes in \(kind): \(growth) bytes")

@@ -16,7 +16,7 @@ import Testing
         let folder = TemporaryFolder()
         let store = CodableStore<Letter>(
             engine: kind == "sqlite" ? .sqlite(in: folder.directory) : .fileSystem(in: folder.directory))
-        for round in 0..<12 {
+        for round in 0..<TestSizes.storeKills {
             let child = try Child("save-letters", kind, folder.path, "r\(round)", "0")
             var output: [String] = []
             for _ in 0..<Int.random(in: 1...60, using: &random) {

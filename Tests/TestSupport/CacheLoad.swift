@@ -17,11 +17,11 @@ package enum CacheLoad: String, CaseIterable, Sendable {
         }
     }
 
-    /// Performs about 300,000 operations.
+    /// Performs about ``TestSizes/cacheOperations``.
     ///
     /// - Parameter performed: Called after some of them.
     package func run(on engine: some StorageEngine, _ performed: () -> Void = {}) async throws {
-        for number in 0..<(self == .batches ? 300 : 150_000) {
+        for number in 0..<(self == .batches ? TestSizes.cacheOperations / 1_000 : TestSizes.cacheOperations / 2) {
             let key = CacheKey(verbatim: "\(number)")
             switch self {
             case .writtenAndRemoved, .onlyCount, .unlimited:

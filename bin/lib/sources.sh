@@ -17,12 +17,3 @@ find_swift_sources() {
     done < <(git ls-files -z --cached --others --exclude-standard -- '*.swift')
     [[ ${#swift_sources[@]} -gt 0 ]] || fail "There are no Swift sources in $root."
 }
-
-# Prints the folders of the nested packages that have tests.
-nested_packages_with_tests() {
-    local manifest folder
-    while IFS= read -r -d '' manifest; do
-        folder=$(dirname "$manifest")
-        if [[ $folder != . && -d $folder/Tests ]]; then printf '%s\n' "$folder"; fi
-    done < <(git ls-files -z --cached --others --exclude-standard -- 'Package.swift' '*/Package.swift')
-}

@@ -58,34 +58,24 @@ summarize_steps() {
 }
 
 # Reads a step's output and prints the lines that may explain its failure. Leaves out the progress and the warnings of
-# builds, and the tests that passed. If the test process ended early, names the tests that were running. Repeats the
-# failures and the seeds at the end, for those who see only the last lines.
+# builds, and the output of tests, which `run_tests` repeats for those that failed, except for a crash and what the
+# sanitizer reports.
 show_failure() {
     awk '
-        function test(line) {
-            sub(/^[^ ]+ /, "", line)
-            sub(/( with [0-9]+ test cases?)? (started\.|passed after .*|failed after .*)$/, "", line)
-            return line
-        }
         /^◇ Test run started/ { isRunning = 1; next }
-        /^(✔|✘) Test run with / { isRunning = 0 }
-        /^◇ Test .* started\.$/ { running[test($0)]++ }
-        /^(✔|✘) Test .* (passed|failed) after / { running[test($0)]-- }
-        /EMPORIUM_SEED=/ { seeds[++seedCount] = $0 }
-        /^✘ .* recorded an issue / { failures[++failureCount] = $0 }
-        /^(◇|✔|➜) / || /^\[[0-9]+\/[0-9]+\] / { isWarning = 0; next }
+        # The output of tests may come after their results.
+        /^In short:$/ || /: No test ran\.$/ { isRunning = 0 }
+        /Fatal error: |^\*\*\* |^(Swift runtime failure|Illegal instruction|Segmentation fault)/ { isRunning = 0 }
+        /^=+$/ { isReport = 0 }
+        /^(WARNING: ThreadSanitizer|ThreadSanitizer:)/ { isReport = 1 }
+        isRunning && !isReport { next }
+        /^(◇|✔|➜|✘) / && !isReport && !isShort || /^\[[0-9]+\/[0-9]+\] / { isWarning = 0; next }
+        /^In short:$/ { isShort = 1 }
         # The output of XCTest, which has no tests here, and the first lines of Swift Testing.
         /^Test Suite \x27/ || /^\t Executed 0 tests/ || /^↳ (Testing Library Version|Target Platform): / { next }
         /(^|: )warning: / { isWarning = 1; next }
         isWarning && (/: note: / || /^ *[0-9]* *[|`]/) { next }
-        { isWarning = 0; print }
-        END {
-            if (isRunning) for (name in running) if (running[name] > 0) print "was running: " name
-            if (failureCount == 0) exit
-            print "In short:"
-            for (number = 1; number <= seedCount; number++) print seeds[number]
-            for (number = 1; number <= failureCount; number++) print failures[number]
-        }'
+        { isWarning = 0; print }'
 }
 
 # Reads a step's output and prints the number of tests that ran.

@@ -7,18 +7,73 @@ build_tests() {
 }
 
 # Runs the tests of a built package with the given options. Fails if no test ran, so that a pattern without matches is
-# an error.
+# an error. If tests fail, repeats their issues at the end, runs them again alone, and prints the command that does so.
 run_tests() {
-    local log
-    log=$(mktemp)
+    local log events status=0
+    mkdir -p "$test_events"
+    log=$(mktemp) events=$(mktemp "$test_events/XXXXXX")
     # Ctrl-C ends the tests, and `tee` still reads their remaining output.
-    if ! swift test --skip-build "$@" 2>&1 | tee -i "$log"; then
-        rm -f "$log"
-        fail "Tests failed."
-    fi
-    if ! grep -qE 'Test run with [1-9][0-9]* tests?|Executed [1-9][0-9]* tests?,' "$log"; then
+    swift test --skip-build --event-stream-output-path "$events" "$@" 2>&1 | tee -i "$log" || status=$?
+    if [[ $status -eq 0 ]] && ! grep -qE 'Test run with [1-9][0-9]* tests?|Executed [1-9][0-9]* tests?,' "$log"; then
         rm -f "$log"
         fail "No test ran."
     fi
+    if [[ $status -ne 0 ]]; then explain_failure "$log" "$events" "$@"; fi
     rm -f "$log"
+    [[ $status -eq 0 ]] || fail "Tests failed."
+}
+
+# Where runs of tests leave their events, for `print_slowest_tests`.
+test_events=$root/.build/logs/events
+
+# Prints what failed in a run of tests.
+#
+# $1: the output  $2: the events  the rest: the options of the run
+explain_failure() {
+    local log=$1 events=$2 seed pattern options=()
+    shift 2
+    while [[ $# -gt 0 ]]; do
+        case $1 in
+            --filter | --skip) shift 2 ;;
+            *) options+=("$1") && shift ;;
+        esac
+    done
+    printf '\nIn short:\n'
+    "$root/Tools/Steps/events" failed "$events" || true
+    # After a crash, the last events are missing.
+    awk '
+        function test(line) {
+            sub(/^[^ ]+ Test /, "", line)
+            sub(/( with [0-9]+ test cases?)? (started\.|passed after .*|failed after .*)$/, "", line)
+            return line
+        }
+        /^◇ Test run started/ { isRunning = 1; next }
+        /^(✔|✘) Test run with / { isRunning = 0 }
+        /^◇ Test .* started\.$/ && !/^◇ Test case / { running[test($0)]++ }
+        /^(✔|✘) Test .* (passed|failed) after / { running[test($0)]-- }
+        END { if (isRunning) for (name in running) if (running[name] > 0) print "was running: " name }
+    ' "$log" | head -n 20
+    seed=$(grep -m 1 -oE 'EMPORIUM_SEED=[0-9]+' "$log" || true)
+    pattern=$("$root/Tools/Steps/events" filter "$events" || true)
+    if [[ -z $pattern ]]; then return; fi
+    printf '\nTheir own output, when they run alone:\n'
+    env ${seed:+"$seed"} swift test --skip-build ${options[@]+"${options[@]}"} --filter "$pattern" 2>&1 |
+        grep -vE '^(◇|✔ Test|➜|↳ Test|Test Suite|\t Executed)' | tail -n 100 || true
+    printf '\nTo repeat them: %sbin/test --filter "%s"\n' "${seed:+$seed }" "$pattern"
+}
+
+# Prints the tests that took the largest shares of the time.
+print_slowest_tests() {
+    local events=("$test_events"/*)
+    [[ -e ${events[0]} ]] || return 0
+    printf 'The slowest tests, by their shares of the time:\n'
+    Tools/Steps/events slowest "${events[@]}"
+}
+
+# Prints a pattern of the suites that start other processes, which are those in files that use one of the helpers for
+# that, and those of the command-line tool.
+suites_with_processes() {
+    local helpers='Child\(|Process\(\)|(PostgresServer|Keyring|ToolProcess|Shell|Terminal|Volume|APIServer|Processors)\b'
+    printf 'BodegaCommandsTests'
+    grep -rlE --include='*.swift' "$helpers" Tests | xargs grep -hoE '\b[A-Za-z0-9]+Tests\b' | grep -vE '^(Bodega|Boutique|CodableStoreKit|RecordCoder)[A-Za-z]*Tests$|^CompatibilityTests$' | sort -u | sed 's/^/|/' | tr -d '\n'
 }

@@ -25,7 +25,7 @@ struct DifferentialPageTests {
         ]
         // Half of the rounds have more items than a batch.
         let defects = try await DifferentialQueries.findDefects(
-            cases: DifferentialQueries.cases(byDefault: 280), seed: Seed.current, engines: engines,
+            cases: TestSizes.queries / 7, seed: Seed.current, engines: engines,
             sizes: [0, 5, 20, 30, 100, 150, 200, 300])
         for defect in defects { Issue.record("\(defect)") }
     }

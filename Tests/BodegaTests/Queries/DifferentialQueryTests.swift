@@ -24,7 +24,7 @@ struct DifferentialQueryTests {
             QueriedEngine("disk", disk),
         ]
         let defects = try await DifferentialQueries.findDefects(
-            cases: DifferentialQueries.cases(byDefault: 2_000), seed: Seed.current, engines: engines)
+            cases: TestSizes.queries, seed: Seed.current, engines: engines)
         for defect in defects { Issue.record("\(defect)") }
     }
 

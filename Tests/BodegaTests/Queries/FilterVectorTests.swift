@@ -32,7 +32,7 @@ struct FilterVectorTests {
         print("filters: EMPORIUM_SEED=\(Seed.current)")
         var samples = ModelSamples(seed: Seed.current)
         var rounds: [Round] = []
-        for _ in 0..<max(1, DifferentialQueries.cases(byDefault: 1_000) / 20) {
+        for _ in 0..<max(1, TestSizes.queries / 40) {
             samples.beginRound()
             let documents = (0..<30).map { _ in samples.document() }
                 .filter { $0.value?.isCommon ?? false }.map { String(decoding: $0.bytes, as: UTF8.self) }

@@ -307,7 +307,7 @@ struct TypedQueryTests {
         }
         let places = Dictionary(uniqueKeysWithValues: records)
         var defects = 0
-        for number in 0..<max(Self.predicates.count, DifferentialQueries.cases(byDefault: 1_000) / 10) {
+        for number in 0..<max(Self.predicates.count, TestSizes.queries / 20) {
             let predicate = Self.predicates[number % Self.predicates.count](&samples)
             let order = Int.random(in: 0..<Self.orders.count, using: &samples.random)
             let query = query(predicate, order)

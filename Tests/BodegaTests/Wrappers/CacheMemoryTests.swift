@@ -8,7 +8,7 @@ import Testing
 /// That the limit of a cache is one of memory. The memory is that of a process which does nothing else.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct CacheMemoryTests {
 
-    @Test(arguments: CacheLoad.allCases) func `A cache stays within its limit after 300,000 operations`(
+    @Test(arguments: CacheLoad.allCases) func `A cache stays within its limit after any number of operations`(
         _ load: CacheLoad
     ) async throws {
         let engine = load.makeEngine()
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasProc), arguments: CacheLoad.allCases)
-    func `A process takes little memory for a cache after 300,000 operations`(_ load: CacheLoad) async throws {
+    func `A process takes little memory for a cache after any number of operations`(_ load: CacheLoad) async throws {
         // The allocator keeps a multiple of the limit at most.
         #expect(try await growth(load.rawValue) < 8 << 20)
     }

@@ -149,10 +149,9 @@ struct ItemEncryptionTests {
         #expect(try await base.fetch(key: CacheKey("250")) == foreign)
     }
 
-    /// Writers increment numbers, with the old or the new key, while another task rotates. `EMPORIUM_ITEMS` sets the number
-    /// of items.
+    /// Writers increment numbers, with the old or the new key, while another task rotates.
     @Test func `Items are encrypted again while they are in use`() async throws {
-        let count = ProcessInfo.processInfo.environment["EMPORIUM_ITEMS"].flatMap { Int($0) } ?? 2_000
+        let count = TestSizes.rotatedItems
         let folder = TemporaryFolder()
         let sqlite = try SQLiteStorageEngine(openingFile: folder.file("items.sqlite3"), durability: .relaxed)
         let engine = sqlite.encrypted(with: keyset)

@@ -4,14 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Model tests of nested wrappers around an engine that fails. Set `EMPORIUM_SEED` to repeat a failed run, and
-/// `EMPORIUM_NESTINGS` for more nestings than eight.
+/// Model tests of nested wrappers around an engine that fails. Set `EMPORIUM_SEED` to repeat a failed run.
 @Suite(.timeLimit(.minutes(60))) struct NestingModelTests {
-    private static let count = ProcessInfo.processInfo.environment["EMPORIUM_NESTINGS"].flatMap { Int($0) } ?? 8
-
     static let nestings: [FaultyNesting] = {
         print("model test of nestings: EMPORIUM_SEED=\(Seed.current)")
-        return FaultyNesting.random(count, seed: Seed.current) { _ in MemoryStorageEngine() }
+        return FaultyNesting.random(TestSizes.nestings, seed: Seed.current) { _ in MemoryStorageEngine() }
     }()
 
     @Test(arguments: nestings)

@@ -10,24 +10,28 @@ struct WrapperContractTests {
 
     private static let engines = [Engines.memory, Engines.relaxedSQLite, Engines.relaxedDisk].map(withSmallBatches)
 
-    /// Each engine in each wrapper, and in random nestings of three.
-    ///
-    /// `EMPORIUM_ALL_WRAPPERS=1` runs all nestings of three, also those that repeat a wrapper. `EMPORIUM_ALL_WRAPPERS=3/10`
-    /// runs every tenth of them, beginning with the third.
+    /// Random engines in each wrapper, and in random nestings of three. ``TestSizes/slice`` runs all nestings of three
+    /// instead, also those that repeat a wrapper.
     static let configurations: [Configuration] = {
-        let singles = engines.flatMap { engine in Wrapper.all.map { $0.wrap(engine) } }
         let triples = Wrapper.all.flatMap { first in
             Wrapper.all.flatMap { second in Wrapper.all.map { [first, second, $0] } }
         }
-        if let slice = ProcessInfo.processInfo.environment["EMPORIUM_ALL_WRAPPERS"] {
+        if let slice = TestSizes.slice {
             let all = engines.flatMap { engine in triples.map { nested($0, in: engine) } }
+            let singles = engines.flatMap { engine in Wrapper.all.map { $0.wrap(engine) } }
             let numbers = slice.split(separator: "/").compactMap { Int($0) }
             guard numbers.count == 2, (1...max(1, numbers[1])).contains(numbers[0]) else { return singles + all }
             return stride(from: numbers[0] - 1, to: all.count, by: numbers[1]).map { all[$0] }
         }
         var generator = SeededGenerator(seed: Seed.current)
         print("nestings of wrappers: EMPORIUM_SEED=\(Seed.current)")
-        return singles + engines.map { nested(triples.randomElement(using: &generator) ?? [], in: $0) }
+        let singles = Wrapper.all.flatMap { wrapper in
+            engines.shuffled(using: &generator).prefix(TestSizes.wrappedEngines).map { wrapper.wrap($0) }
+        }
+        let nestings = (0..<TestSizes.triples).map { number in
+            nested(triples.randomElement(using: &generator) ?? [], in: engines[number % engines.count])
+        }
+        return singles + nestings
     }()
 
     private static func nested(_ wrappers: [Wrapper], in engine: Configuration) -> Configuration {
@@ -71,7 +75,7 @@ struct WrapperContractTests {
         try await check.run()
     }
 
-    @Test(arguments: configurations.map { StorageEngineModelTest($0, seed: Seed.current, steps: 500) })
+    @Test(arguments: configurations.map { StorageEngineModelTest($0, seed: Seed.current, steps: TestSizes.wrappedModelSteps) })
     func `An engine in wrappers and a dictionary agree`(_ test: StorageEngineModelTest) async throws {
         try await test.run()
     }

@@ -5,10 +5,7 @@ import TestSupport
 import Testing
 
 /// Another process writes through wrappers that keep state, prints each acknowledged batch, and is killed at random moments.
-/// `EMPORIUM_KILLS` sets the number of kills for each engine.
 @Suite(.timeLimit(.minutes(60))) struct WrapperKillTests {
-    private static let kills = ProcessInfo.processInfo.environment["EMPORIUM_KILLS"].flatMap { Int($0) } ?? 6
-
     @Test(arguments: WrappedEngine.allCases)
     func `After a kill, nothing acknowledged is lost, limits hold, and a mirror is complete or says that it is not`(
         _ kind: WrappedEngine
@@ -18,7 +15,7 @@ import Testing
         let folder = TemporaryFolder()
         try EncryptionKeyset().json().write(to: folder.file("keyset.json"))
         var (next, incomplete) = (0, 0)
-        for _ in 0..<Self.kills {
+        for _ in 0..<TestSizes.wrapperKills {
             // A single writer leaves the mirror complete after each batch.
             let writers = Int.random(in: 1...2, using: &random)
             let child = try Child("write-wrapped", kind.rawValue, folder.path, "\(next)", "\(writers)")

@@ -24,7 +24,7 @@ import Testing
         print("kill test of a store on \(kind), \(durability): EMPORIUM_SEED=\(Seed.current)")
         var random = SeededGenerator(seed: Seed.current)
         let folder = TemporaryFolder()
-        for round in 0..<20 {
+        for round in 0..<TestSizes.storeKills {
             let child = try Child("store", kind, folder.path, durability, "new\(round)")
             var acknowledged: [String] = []
             for _ in 0..<Int.random(in: 1...80, using: &random) {

@@ -9,7 +9,7 @@ import Testing
     func fuzz() async throws {
         // In another process, because Foundation's order of several errors can only be fixed at the start of a process.
         let child = try Child(
-            ["--mutations", "20000", "--seed", "\(Seed.current)"],
+            ["--mutations", "\(TestSizes.mutations)", "--seed", "\(Seed.current)"],
             program: "RecordCoderFuzz",
             environment: ["SWIFT_DETERMINISTIC_HASHING": "1"]
         )

@@ -4,11 +4,6 @@ import Foundation
 /// Random queries of random items, compared with a naive search.
 package enum DifferentialQueries {
 
-    /// The number of cases in `EMPORIUM_QUERY_CASES`, or another one if it is not set.
-    package static func cases(byDefault count: Int) -> Int {
-        ProcessInfo.processInfo.environment["EMPORIUM_QUERY_CASES"].flatMap { Int($0) } ?? count
-    }
-
     /// Writes random items to engines, changes some, and compares what queries find in the engines with a naive search.
     ///
     /// - Parameters:

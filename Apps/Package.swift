@@ -2,26 +2,45 @@
 
 import PackageDescription
 
+// Programs on Emporium, which see only its public API. They are one package, so that what they depend on is built once.
 let package = Package(
-    name: "Demo",
+    name: "Apps",
     platforms: [.macOS(.v14)],
     products: [
-        .executable(name: "gallery-demo", targets: ["GalleryDemo"])
+        .executable(name: "gallery-demo", targets: ["GalleryDemo"]),
+        .library(name: "EngineProfiler", targets: ["EngineProfiler"]),
+        .executable(name: "profiler", targets: ["ProfilerCLI"]),
+        .executable(name: "bench", targets: ["Bench"]),
+        .executable(name: "coder-allocations", targets: ["CoderAllocations"]),
+    ],
+    traits: [
+        .trait(name: "Postgres", description: "Also measures the engine for PostgreSQL, which needs libpq.")
     ],
     dependencies: [
-        .package(name: "Emporium", path: ".."),
+        .package(
+            name: "Emporium", path: "..",
+            traits: [.trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
-    targets: [
+    targets: demo + profiler + benchmarks + examples,
+    swiftLanguageModes: [.v6]
+)
+
+/// A gallery in the browser.
+var demo: [Target] {
+    [
         .target(
             name: "Gallery",
             dependencies: [
@@ -39,6 +58,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
+            path: "Demo/Sources/Gallery",
             resources: [.copy("Web")]
         ),
         .target(
@@ -51,7 +71,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]
+            ],
+            path: "Demo/Sources/PictureAPI"
         ),
         // Protects servers on this machine from the pages of websites.
         .target(
@@ -62,7 +83,8 @@ let package = Package(
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-            ]
+            ],
+            path: "Demo/Sources/LocalServer"
         ),
         .executableTarget(
             name: "GalleryDemo",
@@ -74,7 +96,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ]
+            ],
+            path: "Demo/Sources/GalleryDemo"
         ),
         .testTarget(
             name: "PictureAPITests",
@@ -89,11 +112,12 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ]
+            ],
+            path: "Demo/Tests/PictureAPITests"
         ),
         // What the tests of the demo and of the documentation site share: a browser and the processes of servers.
-        .target(name: "Browsing", dependencies: ["Gallery"], path: "Tests/Browsing"),
-        .testTarget(name: "DocumentationTests", dependencies: ["Browsing"]),
+        .target(name: "Browsing", dependencies: ["Gallery"], path: "Demo/Tests/Browsing"),
+        .testTarget(name: "DocumentationTests", dependencies: ["Browsing"], path: "Demo/Tests/DocumentationTests"),
         .testTarget(
             name: "GalleryTests",
             dependencies: [
@@ -116,13 +140,106 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ]
+            ],
+            path: "Demo/Tests/GalleryTests"
         ),
-    ],
-    swiftLanguageModes: [.v6]
-)
+    ]
+}
 
-for target in package.targets {
+/// Measures engines and stores as a user chooses.
+var profiler: [Target] {
+    [
+        .target(
+            name: "EngineProfiler",
+            dependencies: [
+                .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaTesting", package: "Emporium"),
+                .product(name: "Boutique", package: "Emporium"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                // Only for the version of SQLite.
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            path: "Profiler/Sources/EngineProfiler"
+        ),
+        .executableTarget(
+            name: "ProfilerCLI", dependencies: ["EngineProfiler"], path: "Profiler/Sources/ProfilerCLI"),
+        // The program of a custom engine, as the README shows it.
+        .executableTarget(
+            name: "DictionaryProfiler",
+            dependencies: ["EngineProfiler", .product(name: "Bodega", package: "Emporium")],
+            path: "Profiler/Sources/DictionaryProfiler"
+        ),
+        .testTarget(
+            name: "EngineProfilerTests",
+            dependencies: [
+                "DictionaryProfiler",
+                "EngineProfiler",
+                "ProfilerCLI",
+                .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaTesting", package: "Emporium"),
+            ],
+            path: "Profiler/Tests/EngineProfilerTests"
+        ),
+    ]
+}
+
+/// Ratios of the package's times to baselines.
+var benchmarks: [Target] {
+    [
+        .target(name: "BenchHarness", path: "Benchmarks/Sources/BenchHarness"),
+        .target(name: "CSync", path: "Benchmarks/Sources/CSync"),
+        .target(name: "CAllocations", path: "Benchmarks/Sources/CAllocations"),
+        .target(
+            name: "CoderInputs", dependencies: [.product(name: "BodegaTesting", package: "Emporium")],
+            path: "Benchmarks/Sources/CoderInputs"),
+        // A separate program, because it replaces malloc with one that counts.
+        .executableTarget(
+            name: "CoderAllocations",
+            dependencies: ["CAllocations", "CoderInputs", .product(name: "RecordCoder", package: "Emporium")],
+            path: "Benchmarks/Sources/CoderAllocations"
+        ),
+        .executableTarget(
+            name: "Bench",
+            dependencies: [
+                "BenchHarness",
+                "CSync",
+                "CoderInputs",
+                .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaPostgres", package: "Emporium", condition: .when(traits: ["Postgres"])),
+                .product(name: "BodegaTesting", package: "Emporium"),
+                .product(name: "Boutique", package: "Emporium"),
+                .product(name: "CodableStoreKit", package: "Emporium"),
+                .product(name: "RecordCoder", package: "Emporium"),
+                // SQLite's C API, from the same library that the engine is linked with.
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/Sources/Bench",
+            resources: [.copy("Caches/compiler-files.trace")]
+        ),
+        .testTarget(
+            name: "BenchHarnessTests", dependencies: ["BenchHarness"], path: "Benchmarks/Tests/BenchHarnessTests"),
+    ]
+}
+
+/// Small programs.
+var examples: [Target] {
+    [
+        .executableTarget(
+            name: "Notes", dependencies: [.product(name: "Boutique", package: "Emporium")],
+            path: "Examples/Sources/Notes"),
+        .executableTarget(
+            name: "Contacts", dependencies: [.product(name: "CodableStoreKit", package: "Emporium")],
+            path: "Examples/Sources/Contacts"),
+        .testTarget(
+            name: "ExamplesTests", dependencies: ["Notes", "Contacts"], path: "Examples/Tests/ExamplesTests"),
+    ]
+}
+
+for target in package.targets where !["CAllocations", "CSync"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

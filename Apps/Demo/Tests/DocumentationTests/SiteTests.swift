@@ -7,7 +7,7 @@ import Testing
 struct SiteTests {
 
     /// The folder of this repository.
-    private static let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
+    private static let root = (0..<5).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
         url.deletingLastPathComponent()
     }
 

@@ -96,7 +96,7 @@ extension Tab {
 
     /// Writes a screenshot to a file after all pictures have loaded.
     ///
-    /// The folder is the value of `SCREENSHOTS` in the environment, or `Demo/.build/screenshots`.
+    /// The folder is the value of `SCREENSHOTS` in the environment, or `Apps/.build/screenshots`.
     package func screenshot(_ name: String) async throws {
         struct Screenshot: Decodable, Sendable { let data: String }
         try await wait(for: "[...document.images].every((image) => image.loading === 'lazy' || image.complete)")
@@ -113,7 +113,7 @@ extension Tab {
         if let folder = ProcessInfo.processInfo.environment["SCREENSHOTS"], !folder.isEmpty {
             return URL(fileURLWithPath: folder, isDirectory: true)
         }
-        let package = (0..<3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let package = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
         return package.appendingPathComponent(".build/screenshots", isDirectory: true)
     }()
 }

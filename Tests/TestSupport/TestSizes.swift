@@ -1,0 +1,59 @@
+import Foundation
+
+/// How much the randomised, repeated and combinatorial tests try.
+///
+/// `EMPORIUM_SIZE` chooses a column: `quick`, as `bin/test --quick` does; `usual`, the default; `ci`, as `.ci/run` does; or
+/// `all`, which takes hours. The variable of a row has precedence.
+package enum TestSizes {
+    /// The random nestings of wrappers that the model test checks with faults.
+    package static let nestings = size("EMPORIUM_NESTINGS", quick: 4, usual: 8, ci: 16, all: 400)
+    /// The engines in which each wrapper passes the conformance suite, out of three.
+    package static let wrappedEngines = size("EMPORIUM_WRAPPED_ENGINES", quick: 1, usual: 1, ci: 3, all: 3)
+    /// The random triples of wrappers that pass the conformance suite, each in one engine.
+    package static let triples = size("EMPORIUM_TRIPLES", quick: 1, usual: 3, ci: 3, all: 30)
+    /// The steps of a comparison of an engine with a dictionary.
+    package static let modelSteps = size("EMPORIUM_MODEL_STEPS", quick: 500, usual: 3_000, ci: 3_000, all: 100_000)
+    /// The same for an engine in wrappers.
+    package static let wrappedModelSteps = size(
+        "EMPORIUM_WRAPPED_MODEL_STEPS", quick: 200, usual: 500, ci: 500, all: 10_000)
+    /// The kills of a process that writes to an engine.
+    package static let kills = size("EMPORIUM_KILLS", quick: 4, usual: 20, ci: 50, all: 500)
+    /// The kills of a process that writes to a store.
+    package static let storeKills = size("EMPORIUM_STORE_KILLS", quick: 2, usual: 8, ci: 20, all: 200)
+    /// The kills of a process that writes through wrappers, for each kind of nesting.
+    package static let wrapperKills = size("EMPORIUM_WRAPPER_KILLS", quick: 2, usual: 6, ci: 6, all: 100)
+    /// The random queries that are compared with a naive search, and the filters that jsonpath-rfc9535 evaluates. Typed
+    /// queries are a tenth as many, and those in PostgreSQL a seventh.
+    package static let queries = size("EMPORIUM_QUERY_CASES", quick: 400, usual: 2_000, ci: 2_000, all: 200_000)
+    /// The mutated documents that the record coder and Foundation decode.
+    package static let mutations = size("EMPORIUM_MUTATIONS", quick: 2_000, usual: 20_000, ci: 20_000, all: 10_000_000)
+    /// The items that are encrypted again while they are in use.
+    package static let rotatedItems = size("EMPORIUM_ITEMS", quick: 500, usual: 2_000, ci: 2_000, all: 100_000)
+    /// The increments of a value in PostgreSQL by each of two processes.
+    package static let increments = size("EMPORIUM_INCREMENTS", quick: 100, usual: 1_000, ci: 1_000, all: 100_000)
+    /// The operations after which a cache must be within its limits.
+    package static let cacheOperations = size(
+        "EMPORIUM_CACHE_OPERATIONS", quick: 30_000, usual: 100_000, ci: 300_000, all: 3_000_000)
+
+    /// Whether streams have the largest items that the engines support: a gibibyte on disk.
+    package static let haveLargestItems = size("EMPORIUM_LARGE_ITEMS", quick: 0, usual: 0, ci: 0, all: 1) == 1
+
+    /// The slice of all ordered triples of wrappers, in every engine, that pass the conformance suite instead of a sample:
+    /// `1` for all, `3/10` for every tenth, beginning with the third; `nil` for a sample. All take about an hour.
+    package static let slice = ProcessInfo.processInfo.environment["EMPORIUM_ALL_WRAPPERS"]
+
+    private static func size(_ variable: String, quick: Int, usual: Int, ci: Int, all: Int) -> Int {
+        let environment = ProcessInfo.processInfo.environment
+        if let own = environment[variable] {
+            guard let number = Int(own), number >= 0 else { preconditionFailure("\(variable) is not a number: \(own)") }
+            return number
+        }
+        switch environment["EMPORIUM_SIZE"] ?? "usual" {
+        case "quick": return quick
+        case "usual": return usual
+        case "ci": return ci
+        case "all": return all
+        case let other: preconditionFailure("EMPORIUM_SIZE is neither quick, usual, ci nor all: \(other)")
+        }
+    }
+}
