@@ -1,5 +1,8 @@
 # Steps that print a line each. The output of a step goes to a log, and is shown only if the step fails.
 
+# bin/lib/testing.sh defines what ends a run of tests.
+end_test_run() { true; }
+
 # Opens a log for this run and prints its path. Logs older than a week are removed.
 #
 # $1: the folder of the logs  $2: the beginning of the log's name  $3: not empty to show all output as well
@@ -8,7 +11,7 @@ open_log() {
     mkdir -p "$1"
     find "$1" -name "$2-*.log" -mtime +7 -delete
     : >"$step_log"
-    trap "stop_watching || true" EXIT
+    trap "stop_watching || true; end_test_run" EXIT
     trap report_interruption INT
     printf 'All output goes to %s\n' "$step_log"
 }

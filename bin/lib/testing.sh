@@ -77,3 +77,42 @@ suites_with_processes() {
     printf 'BodegaCommandsTests'
     grep -rlE --include='*.swift' "$helpers" Tests | xargs grep -hoE '\b[A-Za-z0-9]+Tests\b' | grep -vE '^(Bodega|Boutique|CodableStoreKit|RecordCoder)[A-Za-z]*Tests$|^CompatibilityTests$' | sort -u | sed 's/^/|/' | tr -d '\n'
 }
+
+# Gives the tests of this command a folder for their temporary files, and `end_test_run` the traces of their processes.
+begin_test_run() {
+    # Short, because the paths of sockets are limited.
+    test_run=$(mktemp -d "${TMPDIR:-/tmp}/et.XXXXXX")
+    # Servers of other users have folders in it.
+    chmod 711 "$test_run"
+    export TMPDIR=$test_run EMPORIUM_TEST_RUN=$test_run
+}
+test_run=''
+
+# Ends the processes that the tests have left, removes their volumes and files, and says so if there were any. Nothing is
+# left after a run that was not interrupted.
+end_test_run() {
+    local signal turn mount processes
+    [[ -n $test_run ]] || return 0
+    # The commands below are none of the tests' processes.
+    unset EMPORIUM_TEST_RUN
+    for signal in TERM KILL; do
+        # Watchdogs stop the servers of a test process that has ended, and then end themselves.
+        for ((turn = 0; turn < 150; turn++)); do
+            processes=$(processes_of_run)
+            [[ -n $processes ]] || break 2
+            if [[ $turn -eq 0 ]]; then kill "-$signal" $processes 2>/dev/null || true; fi
+            sleep 0.2
+        done
+    done
+    if [[ -r /proc/mounts ]]; then
+        while IFS= read -r mount; do umount -l "$mount" 2>/dev/null || true; done < <(
+            awk -v folder="$test_run/" 'index($2, folder) == 1 { print $2 }' /proc/mounts)
+    fi
+    rm -rf "$test_run"
+    test_run=''
+}
+
+# Prints the identifiers of the running processes that this command's tests have started.
+processes_of_run() {
+    grep -lazxF "EMPORIUM_TEST_RUN=$test_run" /proc/[0-9]*/environ 2>/dev/null | cut -d / -f 3 || true
+}
