@@ -187,7 +187,7 @@ private func sharing(
 
 private let modelTests: [StorageEngineModelTest] = {
     print("model test: EMPORIUM_SEED=\(Seed.current)")
-    return Engines.all.map { StorageEngineModelTest($0, seed: Seed.current, steps: TestSizes.modelSteps) }
+    return Engines.all.map { StorageEngineModelTest($0, seed: Seed.current, steps: TestSizes.modelSteps / 3) }
 }()
 
 @Test(.timeLimit(.minutes(10)), arguments: modelTests)
