@@ -109,10 +109,10 @@ import Testing
     func readUpdateAfterClosing() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let collection = SQLiteCollection(of: engine)
-        let cursor = try collection.cursor()
+        let place = try collection.followedPlace().place
         try await engine.close()
         #expect {
-            try collection.readUpdate(since: cursor) { _ in }
+            try collection.readUpdate(since: place) { _ in }
         } throws: {
             ($0 as? StorageError)?.code == .closed
         }

@@ -23,11 +23,16 @@ import Testing
         }
     }
 
+    /// Observes the commits of others from now on.
+    private func follow(_ collection: SQLiteCollection) throws -> @Sendable () -> Void {
+        try #require(collection.observeCommits(at: collection.followedPlace().place, tell))
+    }
+
     @Test("Removed items are reported with their data")
     func removal() throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
-        let end = try other.follow(tell)
+        let end = try follow(other)
         try one.update(at: Date(), { [key] _ in [.write(key: key, data: Data("a".utf8))] }, committed: {})
         try one.update(at: Date(), { [key] _ in [.remove(key: key)] }, committed: {})
         end()
@@ -40,8 +45,9 @@ import Testing
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
         try one.update(at: Date(), { [key] _ in [.write(key: key, data: Data("a".utf8))] }, committed: {})
+        let place = try other.followedPlace().place
         let body: @Sendable (SQLiteContents) throws -> [StorageOperation] = { [key, self] _ in
-            _ = try other.follow(tell)
+            _ = try #require(other.observeCommits(at: place, tell))
             return [.remove(key: key)]
         }
         try one.update(at: Date(), body, committed: {})
@@ -53,8 +59,8 @@ import Testing
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let foreign = SQLiteCollection(of: try SQLiteStorageEngine(opening: folder.directory))
         let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
-        let end = try other.follow(tell)
-        var cursor = try other.cursor()
+        let end = try follow(other)
+        var place = try other.followedPlace().place
         // The same origin everywhere, as in a program that has opened the file twice.
         let origin = StorageOrigin()
         func write(_ texts: String..., to collection: SQLiteCollection) throws {
@@ -65,9 +71,9 @@ import Testing
         }
         func update() throws -> [String]? {
             var shown: [String]?
-            try other.readUpdate(since: cursor) { update in
+            try other.readUpdate(since: place) { update in
                 shown = update.changes?.map { "\($0.key.rawValue)\($0.isReported ? "" : " new")" }
-                cursor = update.cursor
+                place = update.place
             }
             return shown
         }
@@ -94,15 +100,15 @@ import Testing
     func removedLog() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let (collection, key) = (SQLiteCollection(of: engine), key)
-        var cursor = try collection.cursor()
+        var place = try collection.followedPlace().place
         try await engine.removeChangeLog()
         try await engine.write(Data("a".utf8), key: key)
-        try collection.readUpdate(since: cursor) { update in
+        try collection.readUpdate(since: place) { update in
             #expect(update.changes == nil && update.items.map(\.key) == [key])
-            cursor = update.cursor
+            place = update.place
         }
         try await engine.remove(key: key)
-        try collection.readUpdate(since: cursor) { update in
+        try collection.readUpdate(since: place) { update in
             #expect(update.changes?.map(\.key) == [key] && update.items.isEmpty)
         }
     }

@@ -153,9 +153,11 @@ struct StreamTests {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let cursor = try await engine.fetchCursor()
         let effects = Locked<[SQLiteEffect]>([])
-        let end = try SQLiteCollection(of: engine).follow { new in effects.withLock { $0 += new } }
+        let collection = SQLiteCollection(of: engine)
+        let place = try collection.followedPlace().place
+        let end = collection.observeCommits(at: place) { new in effects.withLock { $0 += new } }
         try await engine.write(stream: StorageByteStream(Self.large), key: key)
-        end()
+        end?()
         let delta = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [key])
         let written = effects.withLock { effects in

@@ -53,6 +53,28 @@ import Testing
         #expect(try store.getCollection() == [User(1)])
     }
 
+    @Test("Observing creates no collection, and begins with what creates it")
+    func observing() async throws {
+        let events = (0..<20).map {
+            CodableStore<Letter>(container: "absent \($0)", engine: .sqlite(in: place)).events()
+        }
+        let other = try SQLiteStorageEngine(openingFile: database)
+        #expect(try await other.collectionNames().isEmpty)
+        #expect(await (try Child("save-letters", "sqlite", place.url.path, "x", "1")).lines().last == "done")
+        #expect(try await other.collectionNames().count == 1)
+        try CodableStore<Letter>(container: "absent 7", engine: .sqlite(in: place)).save(Letter(id: "own"))
+        let names = try await other.collectionNames()
+        #expect(names.count == 2)
+        try await Refilling.save("theirs", "", in: other.collection(named: try #require(names.last)))
+        var iterator = events[7].makeAsyncIterator()
+        for id in ["own", "theirs"] {
+            guard case .saved(let letter, _, _)? = await iterator.next() else {
+                throw StorageError(.damaged, "no event")
+            }
+            #expect(letter.id == id)
+        }
+    }
+
     @Test("Reading a container on a shared engine creates no collection")
     func sharedEngine() async throws {
         let shared = try SQLiteStorageEngine(opening: place)
@@ -85,8 +107,6 @@ import Testing
         try store.removeCollection()
         #expect(events.all == (0..<99).map { "deleted \($0)" })
         subscription.unsubscribe()
-        // The observer may have created an empty collection.
-        try store.removeCollection()
         #expect(try store.getCollection().isEmpty)
         #expect(try kept.getCollection() == [User(7)])
         if kind == .sqlite {

@@ -2,6 +2,7 @@ import Bodega
 import CodableStoreKit
 import Dispatch
 import Foundation
+import TestSupport
 
 /// An object of the stores in the child process.
 struct Letter: CodableStoreable, Sendable {
@@ -74,4 +75,20 @@ func editLetters(_ arguments: [String]) throws {
         }
         say("done")
     }
+}
+
+/// Removes the only collection of a file again and again, and saves a few objects in it each time. Prints a line after
+/// each round.
+///
+/// Arguments: file, seed, number of rounds.
+func refillLetters(_ arguments: [String]) async throws {
+    let engine = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: arguments[0]), durability: .relaxed)
+    guard let name = try await engine.collectionNames().first else { fatalError("There is no collection.") }
+    var refilling = Refilling(seed: UInt64(arguments[1]) ?? 0)
+    for round in 0..<(Int(arguments[2]) ?? 0) {
+        try await refilling.fill(engine, name, round)
+        say("round")
+    }
+    try await engine.close()
+    say("done")
 }

@@ -40,7 +40,7 @@ protocol ObjectCollection<Object>: AnyObject {
     /// Removes all objects, and what contains them.
     func removeAll() throws
 
-    /// Creates what is missing for observing changes of others.
+    /// Opens or creates the file that is needed to observe changes of others, but no collection.
     func prepareToObserve() throws
 }
 

@@ -2,6 +2,9 @@ import Bodega
 import Foundation
 
 /// The records of a collection as its observers know them, which are needed to report the records that others remove.
+///
+/// They belong to no table: after a collection was removed and created again, the difference between them and the new
+/// records is what observers do not know yet.
 struct KnownRecords: Sendable {
 
     /// The records, `nil` before they were read.
@@ -45,14 +48,6 @@ struct KnownRecords: Sendable {
         }
     }
 
-    /// Notes that all records were removed.
-    ///
-    /// - Returns: The effects that were not reported yet.
-    mutating func allRemoved() -> [SQLiteEffect] {
-        defer { self = KnownRecords() }
-        return (records ?? [:]).map { .removed($0.key, $0.value) }
-    }
-
     private mutating func set(_ data: Data?, _ key: CacheKey) {
         if records == nil { reported[key] = .some(data) } else { records?[key] = data }
     }
@@ -63,8 +58,9 @@ struct KnownRecords: Sendable {
     mutating func apply(_ update: SQLiteCollectionUpdate) -> [SQLiteEffect] {
         let stored = Dictionary(update.items.map { ($0.key, $0.data) }) { first, _ in first }
         guard let changes = update.changes else {
-            let known = records ?? [:]
-            records = stored
+            // Of records that were not read, and are gone, nothing is known.
+            let known = records ?? reported.compactMapValues { $0 }
+            (records, reported) = (stored, [:])
             let removed = known.filter { stored[$0.key] == nil }.map { SQLiteEffect.removed($0.key, $0.value) }
             return removed + update.items.filter { known[$0.key] != $0.data }.map { .written($0.key, $0.data) }
         }

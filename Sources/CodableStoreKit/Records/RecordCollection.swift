@@ -44,7 +44,7 @@ protocol RecordCollection: AnyObject, Sendable {
     /// - Parameter committed: Called once with the removed records, like that of ``update(_:committed:)``.
     func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) throws
 
-    /// Creates what is missing for following foreign changes.
+    /// Opens or creates the file that is needed to follow foreign changes, but no collection.
     func prepareToFollow() throws
 
     /// Follows foreign changes, if the records can report them.

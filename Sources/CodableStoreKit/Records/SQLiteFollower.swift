@@ -5,30 +5,33 @@ import Logging
 
 /// Reports changes of other writers in a collection of an SQLite file to observers.
 ///
-/// 1. ``begin()`` registers an observer of commits through the same file, and starts a `ChangeFollower`.
+/// 1. ``begin()`` finds the place in the collection's log from which to follow, or that there is no collection, and
+///    observes commits through the same file. It creates the file and the log, but no collection.
 /// 2. A commit through the same file is reported by that observer, on the writing connection.
-/// 3. After a signal, ``catchUp()`` reads the changes after the cursor on the writing connection, so that none of
+/// 3. After a signal, ``catchUp()`` reads the changes after the place on the writing connection, so that none of
 ///    step 2 comes in between, and reports those that step 2 has not reported.
-/// 4. When the file was removed, replaced or closed, the follower moves to the collection that takes its place.
-/// 5. When the collection was removed, all of its records are reported as removed, and step 1 creates it again.
+/// 4. If step 3 finds another table, because the collection was created, removed, or both, it reads all records and
+///    reports how they differ from those that the observers know. From then on, step 2 observes commits to that table.
+/// 5. When the file was removed, replaced or closed, the follower moves to the collection that takes its place.
 ///
-/// So all changes are reported in the order of the commits. Observers of a removed object receive the object. The file
-/// doesn't contain it any more, so all records are kept in memory while there are observers.
+/// So all changes are reported in the order of the commits, and the reports lead to what is stored. Observers of a
+/// removed object receive the object. The file doesn't contain it any more, so all records are kept in memory while
+/// there are observers.
 ///
-/// `state` guards the collection, the cursor and the known records. It is not locked while observers are called.
+/// `state` guards the collection, the place and the known records. It is not locked while observers are called.
+/// `listening` orders the changes of the signals that are followed.
 final class SQLiteFollower: Sendable {
 
     private struct State: Sendable {
         /// The collection, `nil` if it could not be opened yet.
         var collection: SQLiteCollection?
-        /// How often the collection had been removed when it was registered with, `nil` before that.
-        var removals: Int?
-        /// The position in the log up to which all changes are reported, `nil` if the log can't be read yet.
-        var cursor: StorageCursor?
+        /// The place up to which all changes are reported, `nil` before one was found.
+        var place: SQLiteFollowedPlace?
         var known = KnownRecords()
         /// Whether the signals of the collection have ended.
         var isClosed = false
-        var endOfEffects: (@Sendable () -> Void)?
+        /// Ends the observation of commits through the same file.
+        var endOfCommits: (@Sendable () -> Void)?
         var hasEnded = false
     }
 
@@ -41,6 +44,7 @@ final class SQLiteFollower: Sendable {
     typealias Replace = @Sendable (SQLiteCollection, StorageError) throws -> Bool
 
     private let state = Locked(State())
+    private let listening = NSLock()
     private let follower = ChangeFollower()
     private let open: Open
     private let replace: Replace
@@ -86,9 +90,27 @@ final class SQLiteFollower: Sendable {
         }
     }
 
+    /// Finds the place from which to follow a collection. A no-op if another thread has done so.
     private func register(with collection: SQLiteCollection) throws {
-        let removals = collection.removals
-        let endOfEffects = try collection.follow { [self] effects in
+        let (place, items) = try collection.followedPlace()
+        // The commits from now on. Those since the place are in the log, and no observer was notified of them.
+        let endOfCommits = observeCommits(of: collection, at: place)
+        let isFirst = state.withLock { state in
+            // The collection may have been replaced in the meantime.
+            guard state.collection === collection, state.place == nil, !state.hasEnded else { return false }
+            (state.place, state.endOfCommits) = (place, endOfCommits)
+            // The records of a large collection are read later.
+            if let items { state.known.read(items, changed: []) }
+            return true
+        }
+        if isFirst { listen() } else { endOfCommits?() }
+    }
+
+    private func observeCommits(
+        of collection: SQLiteCollection, at place: SQLiteFollowedPlace
+    ) -> (@Sendable () -> Void)? {
+        collection.observeCommits(at: place) { [weak self] effects in
+            guard let self else { return }
             let isFollowed = state.withLock { state in
                 guard state.collection === collection else { return false }
                 for effect in effects { state.known.note(effect) }
@@ -96,23 +118,16 @@ final class SQLiteFollower: Sendable {
             }
             if isFollowed { report(effects) }
         }
-        let signals: AsyncStream<Void>
-        do {
-            signals = try collection.changeSignals()
-            // The changes from now on.
-            _ = try cursor(of: collection)
-        } catch {
-            endOfEffects()
-            throw error
+    }
+
+    /// Follows the signals for the current place.
+    private func listen() {
+        // The last call, which finds the newest place, has effect last.
+        listening.withLock {
+            let (collection, place) = state.withLock { $0.hasEnded ? (nil, nil) : ($0.collection, $0.place) }
+            guard let collection, let place else { return }
+            follower.follow(collection.changeSignals(at: place)) { [weak self] in self?.noteClosing(of: collection) }
         }
-        let isOver = state.withLock { state in
-            // The collection may have been replaced in the meantime.
-            guard state.collection === collection, state.removals == nil, !state.hasEnded else { return true }
-            (state.removals, state.endOfEffects) = (removals, endOfEffects)
-            follower.follow(signals) { [weak self] in self?.noteClosing(of: collection) }
-            return false
-        }
-        if isOver { endOfEffects() }
     }
 
     private func noteClosing(of collection: SQLiteCollection) {
@@ -123,12 +138,12 @@ final class SQLiteFollower: Sendable {
     /// Ends the reports.
     func end() {
         follower.end()
-        let endOfEffects = state.withLock { state in
-            defer { state.endOfEffects = nil }
+        let endOfCommits = state.withLock { state in
+            defer { state.endOfCommits = nil }
             state.hasEnded = true
-            return state.endOfEffects
+            return state.endOfCommits
         }
-        endOfEffects?()
+        endOfCommits?()
     }
 
     /// Follows another collection, which replaces one. Does nothing if that has been done.
@@ -139,20 +154,8 @@ final class SQLiteFollower: Sendable {
             return state
         }
         guard let moved else { return }
-        moved.endOfEffects?()
+        moved.endOfCommits?()
         tryToRegister()
-    }
-
-    /// Reports that all records were removed together with their collection, and registers with a new one.
-    private func registerAgain(with collection: SQLiteCollection) throws {
-        let (effects, endOfEffects) = state.withLock { state -> ([SQLiteEffect], (@Sendable () -> Void)?) in
-            guard state.collection === collection else { return ([], nil) }
-            defer { state = State(collection: collection, hasEnded: state.hasEnded) }
-            return (state.known.allRemoved(), state.endOfEffects)
-        }
-        endOfEffects?()
-        if !effects.isEmpty { report(effects) }
-        try register(with: collection)
     }
 
     /// Notes committed operations of this collection, which their caller reports to the observers.
@@ -161,58 +164,50 @@ final class SQLiteFollower: Sendable {
     }
 
     /// Reports changes of other writers, or moves on from a collection that can't be used any more.
-    private func catchUp() throws {
-        guard let collection = try collection() else { return }
-        let (removals, isClosed, hasEnded) = state.withLock { ($0.removals, $0.isClosed, $0.hasEnded) }
-        if hasEnded { return }
+    func catchUp() throws {
+        // An ended follower creates nothing.
+        guard !state.withLock({ $0.hasEnded }), let collection = try collection() else { return }
+        let (place, isClosed) = state.withLock { ($0.place, $0.isClosed) }
         if isClosed {
             // Without a replacement there is nothing to follow.
             _ = try replace(collection, StorageError(.closed, "The file was closed."))
             return
         }
         do {
-            if let removals, removals != collection.removals { try registerAgain(with: collection) }
-            if removals == nil { try register(with: collection) }
-            try reportUpdate(of: collection)
-        } catch let error as StorageError where error.isOfRemovedCollection {
-            try registerAgain(with: collection)
+            // The signals that are followed from then on begin with one.
+            guard let place else { return try register(with: collection) }
+            // A removed or replaced file is readable through connections that are open.
+            try collection.checkPlace()
+            if !state.withLock({ $0.known.areRead }) { try readAll(of: collection, since: place) }
+            try reportUpdate(of: collection, since: place)
         } catch let error as StorageError where error.mayMeanReplacedFile {
             guard try replace(collection, error) else { throw error }
         }
     }
 
-    private func reportUpdate(of collection: SQLiteCollection) throws {
-        // A removed or replaced file is readable through connections that are open.
-        try collection.checkPlace()
-        guard let cursor = try cursor(of: collection) else { return }
-        if !state.withLock({ $0.known.areRead }) {
-            let (items, changed) = try collection.allItems(since: cursor)
-            state.withLock { state in
-                if state.collection === collection { state.known.read(items, changed: changed) }
-            }
-        }
-        try collection.readUpdate(since: cursor) { update in
-            let effects = state.withLock { state -> [SQLiteEffect] in
-                guard state.collection === collection else { return [] }
-                state.cursor = update.cursor
-                return state.known.apply(update)
-            }
-            if !effects.isEmpty { report(effects) }
+    private func readAll(of collection: SQLiteCollection, since place: SQLiteFollowedPlace) throws {
+        guard let (items, changed) = try collection.allItems(since: place) else { return }
+        state.withLock { state in
+            if state.collection === collection { state.known.read(items, changed: changed) }
         }
     }
 
-    /// The position up to which all changes are reported. If there is none yet, it is the end of the log, and remains
-    /// so if a later step fails.
-    ///
-    /// - Returns: `nil` if the collection was replaced in the meantime.
-    private func cursor(of collection: SQLiteCollection) throws -> StorageCursor? {
-        if let cursor = state.withLock({ $0.collection === collection ? $0.cursor : nil }) { return cursor }
-        let now = try collection.cursor()
-        return state.withLock { state in
-            guard state.collection === collection else { return nil }
-            if state.cursor == nil { state.cursor = now }
-            return state.cursor
+    private func reportUpdate(of collection: SQLiteCollection, since place: SQLiteFollowedPlace) throws {
+        var hasMoved = false
+        try collection.readUpdate(since: place) { update in
+            hasMoved = !update.place.isInTable(of: place)
+            let endOfCommits = hasMoved ? observeCommits(of: collection, at: update.place) : nil
+            let (effects, ended) = state.withLock { state -> ([SQLiteEffect], (@Sendable () -> Void)?) in
+                guard state.collection === collection, !state.hasEnded else { return ([], endOfCommits) }
+                defer { state.place = update.place }
+                guard hasMoved else { return (state.known.apply(update), nil) }
+                defer { state.endOfCommits = endOfCommits }
+                return (state.known.apply(update), state.endOfCommits)
+            }
+            ended?()
+            if !effects.isEmpty { report(effects) }
         }
+        if hasMoved { listen() }
     }
 }
 

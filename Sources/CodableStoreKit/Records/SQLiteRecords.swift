@@ -71,7 +71,8 @@ final class SQLiteRecords: RecordCollection {
     func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) throws {
         let isPresent: Void? = try using(creating: false) { collection in
             try collection.remove { [follower] items in
-                follower.withLock { $0 }?.note([.removeAll])
+                // Only these: others may have removed more, which the follower has yet to report.
+                follower.withLock { $0 }?.note(items.map { .remove(key: $0.key) })
                 committed(items)
             }
         }
@@ -79,7 +80,7 @@ final class SQLiteRecords: RecordCollection {
     }
 
     func prepareToFollow() throws {
-        _ = try using(creating: true) { try $0.create() }
+        _ = try using(creating: true) { try $0.checkPlace() }
     }
 
     func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {

@@ -92,7 +92,7 @@ open class CodableStore<Object: BaseCodableStoreable> {
         }
     }
 
-    /// Creates what is missing for observing changes of others.
+    /// Opens or creates the file that is needed to observe changes of others, but no collection.
     ///
     /// - Returns: The error if that failed. It is tried again later, and changes of this process are observed anyway.
     private func failureToPrepare(_ collection: OpenCollection) -> (any Error)? {

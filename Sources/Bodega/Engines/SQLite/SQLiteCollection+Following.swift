@@ -1,7 +1,19 @@
 package import Foundation
 import GRDB
 
-/// The changes of a collection from one position in its log to another, and the items at the second one.
+/// How far a follower knows a collection: up to a position in the log of its table, or up to its absence.
+package struct SQLiteFollowedPlace: Sendable {
+    /// `nil` if the collection does not exist.
+    let position: (table: SQLiteTable, cursor: StorageCursor)?
+
+    /// Whether the collection exists.
+    package var exists: Bool { position != nil }
+
+    /// Whether another place is in the same table. A collection that was removed and created again has another one.
+    package func isInTable(of other: SQLiteFollowedPlace) -> Bool { position?.table.name == other.position?.table.name }
+}
+
+/// The changes of a collection from one place to another, and the items at the second one.
 package struct SQLiteCollectionUpdate: Sendable {
 
     /// A change in the log.
@@ -11,75 +23,140 @@ package struct SQLiteCollectionUpdate: Sendable {
         package let isReported: Bool
     }
 
-    /// The changes in their order, `nil` if the log does not reach back.
+    /// The changes in their order, `nil` if the log does not reach back, or is another one.
     package let changes: [Change]?
-    /// The existing items under the written keys. If the log does not reach back, all items in insertion order.
+    /// The existing items under the written keys. Without changes, all items in insertion order.
     package let items: [(key: CacheKey, data: Data)]
-    /// The position that is reached.
-    package let cursor: StorageCursor
+    /// The place that is reached.
+    package let place: SQLiteFollowedPlace
 }
 
+// Following a collection creates its log, but never the collection.
 extension SQLiteCollection {
 
-    /// Reads the changes of all writers.
+    /// The place that the collection has now reached, and its items if they are few and small, so that reading them
+    /// takes hardly longer.
+    package func followedPlace() throws -> (place: SQLiteFollowedPlace, items: [(key: CacheKey, data: Data)]?) {
+        while true {
+            let found = try core.readManyHere { db -> (SQLiteFollowedPlace, [(key: CacheKey, data: Data)]?)? in
+                guard let table = try currentTable(in: db) else { return (SQLiteFollowedPlace(position: nil), []) }
+                guard let end = try SQLiteHistory(of: table, in: core).end(in: db) else { return nil }
+                let place = SQLiteFollowedPlace(position: (table, end.cursor))
+                return (place, try table.isSmall(in: db) ? table.allItems(in: db) : nil)
+            }
+            if let found { return found }
+            guard case .pool = try core.connections else { throw SQLiteHistory.missing(in: core) }
+            try core.writeUnreportedHere { [self] db in try beginLog(in: db) }
+        }
+    }
+
+    /// Reads all items, and the keys of those changed since a place.
+    ///
+    /// - Returns: `nil` if the log does not reach back to the place.
+    package func allItems(
+        since place: SQLiteFollowedPlace
+    ) throws -> (items: [(key: CacheKey, data: Data)], changed: Set<CacheKey>)? {
+        try core.readManyHere { db in
+            guard let (table, cursor) = place.position,
+                let delta = try SQLiteHistory(of: table, in: core)
+                    .changedItems(since: cursor, excluding: nil, in: db)?.delta
+            else { return nil }
+            return (try table.allItems(in: db), Set(delta.changes.map(\.key)))
+        }
+    }
+
+    /// Reads the changes of all writers. If the collection has another table than before, all of its items are read.
     ///
     /// It blocks commits through the same file, and all earlier ones have been reported to followers. So a follower
     /// knows which changes are new to it, and in which order.
     ///
     /// - Parameters:
-    ///   - cursor: The position after which to begin.
+    ///   - place: The place after which to begin.
     ///   - receive: Receives the changes. It must return quickly.
-    package func readUpdate(since cursor: StorageCursor, _ receive: (SQLiteCollectionUpdate) -> Void) throws {
-        let writer = try core.writable().writer
-        try withTable { table in
-            try core.mapped {
-                try writer.writeWithoutTransaction { db in
-                    try db.inTransaction(.deferred) {
-                        receive(try update(since: cursor, of: table, in: db))
+    package func readUpdate(since place: SQLiteFollowedPlace, _ receive: (SQLiteCollectionUpdate) -> Void) throws {
+        let (writer, commits) = try core.writable()
+        try core.mapped {
+            try writer.writeWithoutTransaction { db in
+                var found: Found?
+                try db.inTransaction(.deferred) {
+                    found = try self.found(since: place, in: db)
+                    return .commit
+                }
+                if found == nil {
+                    try db.inTransaction(.immediate) {
+                        try commits.place.check()
+                        try beginLog(in: db)
+                        found = try self.found(since: place, in: db)
                         return .commit
                     }
                 }
+                if let found { receive(update(found, since: place)) }
             }
         }
     }
 
-    private func update(
-        since cursor: StorageCursor, of table: SQLiteTable, in db: Database
-    ) throws -> SQLiteCollectionUpdate {
-        let history = SQLiteHistory(of: table, in: core)
-        // Another writer may have removed the log.
-        if try history.end(in: db) == nil { try history.begin(in: db) }
-        let (changes, items, end) = try changedItems(since: cursor, of: table, in: db)
-        let reported = core.observers.takeReported(of: table, by: ObjectIdentifier(self))
-        let first = (SQLiteLogPosition(cursor)?.number ?? 0) + 1
-        let known = changes?.enumerated().map { offset, change in
-            SQLiteCollectionUpdate.Change(key: change.key, isReported: reported.contains(first + offset))
-        }
-        return SQLiteCollectionUpdate(changes: known, items: items, cursor: end)
+    /// Observes the commits of other collections and engines through the same file, to the table of a place.
+    ///
+    /// - Parameters:
+    ///   - place: The place.
+    ///   - observer: Receives the effects of each commit, in the order of the commits, on the thread that commits. It
+    ///     must return quickly.
+    /// - Returns: A closure that ends the observation; `nil` if the collection does not exist.
+    package func observeCommits(
+        at place: SQLiteFollowedPlace, _ observer: @escaping @Sendable ([SQLiteEffect]) -> Void
+    ) -> (@Sendable () -> Void)? {
+        guard let table = place.position?.table else { return nil }
+        let number = core.observers.add(to: table, excluding: ObjectIdentifier(self), observer)
+        return { [core] in core.observers.remove(from: table, number) }
     }
 
-    /// Reads all items, and the keys of those changed since a log position; all keys if the log does not reach back.
-    package func allItems(
-        since cursor: StorageCursor
-    ) throws -> (items: [(key: CacheKey, data: Data)], changed: Set<CacheKey>) {
-        try withTable { table in
-            try core.readManyHere { db in
-                let (changes, items, _) = try changedItems(since: cursor, of: table, in: db)
-                guard let changes else { return (items, Set(items.map(\.key))) }
-                return (try table.allItems(in: db), Set(changes.map(\.key)))
-            }
-        }
+    /// Signals that the collection may have left a place, see ``SQLiteStorageEngine/changeSignals()``. If it does not
+    /// exist, every commit to the file is signalled.
+    package func changeSignals(at place: SQLiteFollowedPlace) -> AsyncStream<Void> {
+        core.watch.signals(for: place.position?.table)
     }
 
-    /// The changes after a position and the items under the written keys; all items if the log does not reach back.
-    private func changedItems(
-        since cursor: StorageCursor, of table: SQLiteTable, in db: Database
-    ) throws -> (changes: [StorageChange]?, items: [(key: CacheKey, data: Data)], end: StorageCursor) {
-        let history = SQLiteHistory(of: table, in: core)
-        guard let end = try history.end(in: db) else { throw history.missing() }
-        if let all = try history.changedItems(since: cursor, excluding: nil, in: db) {
-            return (all.delta.changes, all.items, all.delta.cursor)
+    // MARK: Reading
+
+    private struct Found {
+        var changes: [StorageChange]?
+        let items: [(key: CacheKey, data: Data)]
+        let place: SQLiteFollowedPlace
+    }
+
+    /// - Returns: `nil` if the collection has no log.
+    private func found(since place: SQLiteFollowedPlace, in db: Database) throws -> Found? {
+        // A log is removed together with its table, and the name of neither is used again.
+        if let (table, cursor) = place.position,
+            let (delta, items) = try SQLiteHistory(of: table, in: core)
+                .changedItems(since: cursor, excluding: nil, in: db)
+        {
+            let reached = SQLiteFollowedPlace(position: (table, delta.cursor))
+            return Found(changes: delta.changes, items: items, place: reached)
         }
-        return (nil, try table.allItems(in: db), end.cursor)
+        guard let table = try currentTable(in: db) else {
+            return Found(changes: nil, items: [], place: SQLiteFollowedPlace(position: nil))
+        }
+        guard let end = try SQLiteHistory(of: table, in: core).end(in: db) else { return nil }
+        let new = SQLiteFollowedPlace(position: (table, end.cursor))
+        return Found(changes: nil, items: try table.allItems(in: db), place: new)
+    }
+
+    private func update(_ found: Found, since place: SQLiteFollowedPlace) -> SQLiteCollectionUpdate {
+        let reported = found.place.position.map { position in
+            core.observers.takeReported(of: position.table, by: ObjectIdentifier(self))
+        }
+        let first = (place.position.flatMap { SQLiteLogPosition($0.cursor)?.number } ?? 0) + 1
+        let changes = found.changes?.enumerated().map { offset, change in
+            SQLiteCollectionUpdate.Change(
+                key: change.key, isReported: reported?.contains(first + offset) ?? false)
+        }
+        return SQLiteCollectionUpdate(changes: changes, items: found.items, place: found.place)
+    }
+
+    /// Creates the log inside of a transaction, unless another writer has created it or removed the collection.
+    private func beginLog(in db: Database) throws {
+        guard let table = try currentTable(in: db) else { return }
+        try SQLiteHistory(of: table, in: core).begin(in: db)
     }
 }

@@ -3,31 +3,26 @@ import GRDB
 
 /// A collection in an SQLite file with a synchronous interface, the counterpart of ``SQLiteStorageEngine``.
 ///
-/// A collection that is referred to by its name need not exist. Reading it creates nothing; writing and following it
-/// create it, also after another program has removed it.
+/// A collection that is referred to by its name need not exist. Reading and following it create nothing; writing
+/// creates it, also after another program has removed it.
 package final class SQLiteCollection: Sendable {
 
     let core: SQLiteFile
     /// The collection's name, `nil` if it is the one of an engine.
     private let name: String?
 
-    private struct Found: Sendable {
-        /// The collection's table, `nil` until it is found.
-        var table: SQLiteTable?
-        var removals = 0
-    }
-
-    private let found: Locked<Found>
+    /// The collection's table, `nil` until it is found, and after it was found to have been removed.
+    private let found: Locked<SQLiteTable?>
     private let origin = StorageOrigin()
 
     /// Uses the collection of an engine, and the engine's file.
     package init(of engine: SQLiteStorageEngine) {
-        (core, name, found) = (engine.core, nil, Locked(Found(table: engine.table)))
+        (core, name, found) = (engine.core, nil, Locked(engine.table))
     }
 
     /// Refers to a collection in the file of an engine by its name, which must not be empty.
     package init(named name: String, in engine: SQLiteStorageEngine) {
-        (core, self.name, found) = (engine.core, name, Locked(Found()))
+        (core, self.name, found) = (engine.core, name, Locked(nil))
     }
 
     /// The location of the file.
@@ -66,10 +61,13 @@ package final class SQLiteCollection: Sendable {
 
     // MARK: The table
 
-    private var knownTable: SQLiteTable? { found.withLock { $0.table } }
+    private var knownTable: SQLiteTable? { found.withLock { $0 } }
 
-    /// How often the table was found to have been removed. What was registered for a table is of no use after that.
-    package var removals: Int { found.withLock { $0.removals } }
+    /// The table in a transaction, `nil` if the collection does not exist.
+    func currentTable(in db: Database) throws -> SQLiteTable? {
+        if let name { return try core.existingTable(ofCollection: name, in: db) }
+        return try knownTable.flatMap { try $0.exists(in: db) ? $0 : nil }
+    }
 
     /// Runs a closure with the table, which is created if it is missing.
     ///
@@ -88,15 +86,14 @@ package final class SQLiteCollection: Sendable {
     private func createdTable() throws -> SQLiteTable {
         if let table = knownTable { return table }
         let table = try core.table(ofCollection: name ?? "")
-        found.withLock { $0.table = table }
+        found.withLock { $0 = table }
         return table
     }
 
     /// Forgets a table that was removed.
     private func forget(_ table: SQLiteTable) {
         found.withLock { found in
-            guard found.table?.name == table.name else { return }
-            found = Found(removals: found.removals + 1)
+            if found?.name == table.name { found = nil }
         }
     }
 
@@ -109,7 +106,7 @@ package final class SQLiteCollection: Sendable {
             var table = knownTable
             if table == nil, let name {
                 table = try core.existingTable(ofCollection: name, in: db)
-                found.withLock { [table] in $0.table = table }
+                found.withLock { [table] in $0 = table }
             }
             guard let table else { return absent }
             do {
@@ -231,28 +228,6 @@ package final class SQLiteCollection: Sendable {
             committed([])
         }
         if name != nil { forget(table) }
-    }
-
-    /// Observes what other collections and engines change through the same file, from now on.
-    ///
-    /// - Parameter observer: Receives the effects of each commit, in the order of the commits, on the thread that
-    ///   commits. It must return quickly.
-    /// - Returns: A closure that ends the observation.
-    /// - Throws: A ``StorageError`` if the collection could not be created.
-    package func follow(_ observer: @escaping @Sendable ([SQLiteEffect]) -> Void) throws -> @Sendable () -> Void {
-        let table = try createdTable()
-        let number = core.observers.add(to: table, excluding: ObjectIdentifier(self), observer)
-        return { [core] in core.observers.remove(from: table, number) }
-    }
-
-    /// Creates the collection if it is missing.
-    package func create() throws {
-        _ = try withTable { $0 }
-    }
-
-    /// The same as ``SQLiteStorageEngine/changeSignals()``.
-    package func changeSignals() throws -> AsyncStream<Void> {
-        core.watch.signals(for: try createdTable())
     }
 }
 

@@ -10,6 +10,7 @@ import Logging
 ///    that exclude its origin get no signal.
 /// 3. ``check()`` asks SQLite whether other connections have committed. If so, it reads the end of each followed log,
 ///    and signals if the log has grown since its last signal.
+///    A follower of a collection that does not exist is signalled in steps 2 and 3 by every commit.
 /// 4. When the last follower is gone, the file watch is cancelled.
 ///
 /// `state` guards the followed collections, the ends of their logs and the file watch. Commits wait for its lock, so the
@@ -18,7 +19,8 @@ import Logging
 final class SQLiteWatch: Sendable {
 
     private struct Followed: Sendable {
-        let log: SQLiteChangeLog
+        /// `nil` if there is no collection.
+        let log: SQLiteChangeLog?
         let signals: ChangeSignals
         /// The end of the log when it was last signalled.
         var end: SQLiteLogPosition?
@@ -26,7 +28,7 @@ final class SQLiteWatch: Sendable {
 
     private struct State: Sendable {
         weak var core: SQLiteFile?
-        /// By the names of the collections' tables.
+        /// By the names of the collections' tables, and for missing collections by the empty name.
         var followed: [String: Followed] = [:]
         var fileWatch: FileWatch?
         var isClosed = false
@@ -34,6 +36,9 @@ final class SQLiteWatch: Sendable {
 
         var hasFollowers: Bool { !isClosed && followed.values.contains { $0.signals.areHeard } }
     }
+
+    /// The name under which followers of missing collections are.
+    private static let missing = ""
 
     private let state = Locked(State())
     private let versions = SQLiteDataVersions()
@@ -56,13 +61,16 @@ final class SQLiteWatch: Sendable {
 
     /// A stream that begins with a signal.
     ///
-    /// - Parameter origin: The origin whose own changes need no signal.
-    func signals(for table: SQLiteTable, excluding origin: StorageOrigin? = nil) -> AsyncStream<Void> {
+    /// - Parameters:
+    ///   - table: The collection's table; `nil` if it does not exist, so that any commit may create it.
+    ///   - origin: The origin whose own changes need no signal.
+    func signals(for table: SQLiteTable?, excluding origin: StorageOrigin? = nil) -> AsyncStream<Void> {
+        let name = table?.name ?? Self.missing
         // The stream is created before the lock is released, so that its signals are not removed as unheard ones.
         let stream = state.withLock { state in
-            if let followed = state.followed[table.name] { return followed.signals.stream(excluding: origin) }
+            if let followed = state.followed[name] { return followed.signals.stream(excluding: origin) }
             let signals = ChangeSignals(silenced: { [weak self] in self?.removeUnheard() })
-            state.followed[table.name] = Followed(log: table.log, signals: signals)
+            state.followed[name] = Followed(log: table?.log, signals: signals)
             if state.isClosed { signals.finish() }
             return signals.stream(excluding: origin)
         }
@@ -88,14 +96,16 @@ final class SQLiteWatch: Sendable {
     ///
     /// - Parameter span: The part of the log that the commit takes up, `nil` if there is no log.
     func committed(_ table: SQLiteTable, _ span: SQLiteLogSpan?) {
-        let (signals, origin) = state.withLock { state -> (ChangeSignals?, StorageOrigin?) in
-            guard let followed = state.followed[table.name] else { return (nil, nil) }
-            guard let span else { return (followed.signals, nil) }
+        let (signals, origin, missing) = state.withLock { state -> (ChangeSignals?, StorageOrigin?, ChangeSignals?) in
+            let missing = state.followed[Self.missing]?.signals
+            guard let followed = state.followed[table.name] else { return (nil, nil, missing) }
+            guard let span else { return (followed.signals, nil, missing) }
             state.followed[table.name]?.end = span.after
             // If all changes before the commit have been signalled, only its own origin is new.
-            return (followed.signals, followed.end == span.before ? span.origin : nil)
+            return (followed.signals, followed.end == span.before ? span.origin : nil, missing)
         }
         signals?.send(changeBy: origin)
+        missing?.send()
     }
 
     /// Ends all streams.
@@ -156,7 +166,7 @@ final class SQLiteWatch: Sendable {
                 try core.checkPlace()
                 guard try versions.haveChanged(in: db) else { return nil }
                 // Only now: a follower that comes later reads earlier changes by itself.
-                return try collectionsWithFollowers().mapValues { try $0.log.endIfThere(in: db) }
+                return try collectionsWithFollowers().mapValues { try $0.log?.endIfThere(in: db) }
             }
             for (table, end) in ends ?? [:] { found(end, of: table) }
         } catch {
