@@ -79,8 +79,8 @@ import Testing
             try change(store, &random, round)
         }
         try await Refilling.save(Self.last.id, Self.last.text, in: other.collection(named: name))
-        let objects = await replayed.value
-        #expect(try objects == stored(store), "EMPORIUM_SEED=\(seed)")
+        let (objects, expected) = (await replayed.value, try stored(store))
+        #expect(objects == expected, "EMPORIUM_SEED=\(seed)")
         try await other.close()
     }
 
@@ -104,8 +104,8 @@ import Testing
         }
         #expect(round == rounds)
         try await Refilling.save(Self.last.id, Self.last.text, in: other.collection(named: name))
-        let objects = await replayed.value
-        #expect(try objects == stored(store), "EMPORIUM_SEED=\(seed)")
+        let (objects, expected) = (await replayed.value, try stored(store))
+        #expect(objects == expected, "EMPORIUM_SEED=\(seed)")
         try await other.close()
     }
 }

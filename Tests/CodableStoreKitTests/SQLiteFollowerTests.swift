@@ -106,4 +106,18 @@ import Testing
         try follower.catchUp()
         #expect(takeReported() == ["removed a 1"])
     }
+
+    @Test("What this process has reported before it could follow a collection is compared with what is stored")
+    func reportedBeforePlace() async throws {
+        let (engine, other) = (try engine(), try engine())
+        let follower = follower(of: engine)
+        let key = CacheKey("a")
+        // The writer reports these. Another engine changes the records before the follower has a place.
+        follower.note([.write(key: key, data: Data("1".utf8)), .write(key: CacheKey("b"), data: Data("1".utf8))])
+        try await other.collection(named: "c").write(Data("2".utf8), key: key)
+        for _ in 0..<2 { try follower.catchUp() }
+        #expect(takeReported() == ["removed b 1", "written a 2"])
+        try await engine.collection(named: "c").write(Data("3".utf8), key: key)
+        #expect(takeReported() == ["written a 3"])
+    }
 }

@@ -15,6 +15,12 @@ struct KnownRecords: Sendable {
     /// Whether the records were read.
     var areRead: Bool { records != nil }
 
+    /// Whether it is known that there are no records.
+    var areNone: Bool { records?.isEmpty ?? false }
+
+    /// Whether records were reported before all were read.
+    var haveReports: Bool { !reported.isEmpty }
+
     /// Adopts all records.
     ///
     /// - Parameters:

@@ -95,15 +95,19 @@ final class SQLiteFollower: Sendable {
         let (place, items) = try collection.followedPlace()
         // The commits from now on. Those since the place are in the log, and no observer was notified of them.
         let endOfCommits = observeCommits(of: collection, at: place)
-        let isFirst = state.withLock { state in
+        let isFollowed = state.withLock { state in
             // The collection may have been replaced in the meantime.
             guard state.collection === collection, state.place == nil, !state.hasEnded else { return false }
-            (state.place, state.endOfCommits) = (place, endOfCommits)
+            // What this process has reported by now may be older than the place. Then all records are compared.
+            let mustCompare = state.known.haveReports
             // The records of a large collection are read later.
             if let items { state.known.read(items, changed: []) }
-            return true
+            state.place = mustCompare ? .nowhere : place
+            if !mustCompare { state.endOfCommits = endOfCommits }
+            return !mustCompare
         }
-        if isFirst { listen() } else { endOfCommits?() }
+        if !isFollowed { endOfCommits?() }
+        listen()
     }
 
     private func observeCommits(
@@ -178,7 +182,10 @@ final class SQLiteFollower: Sendable {
             guard let place else { return try register(with: collection) }
             // A removed or replaced file is readable through connections that are open.
             try collection.checkPlace()
-            if !state.withLock({ $0.known.areRead }) { try readAll(of: collection, since: place) }
+            let (areRead, areNone) = state.withLock { ($0.known.areRead, $0.known.areNone) }
+            // Every commit to the file is signalled, and most are of other collections. They need not wait for this.
+            if areNone, !place.isOfCollection, try !collection.exists() { return }
+            if !areRead { try readAll(of: collection, since: place) }
             try reportUpdate(of: collection, since: place)
         } catch let error as StorageError where error.mayMeanReplacedFile {
             guard try replace(collection, error) else { throw error }
@@ -214,5 +221,7 @@ final class SQLiteFollower: Sendable {
 extension StorageError {
     /// Whether the error can mean that a file must be opened again: new connections to removed files can't be opened,
     /// and another thread may have closed the engine.
-    var mayMeanReplacedFile: Bool { [.placeRemoved, .cannotOpen, .closed].contains(code) }
+    var mayMeanReplacedFile: Bool {
+        !isOfRemovedCollection && [.placeRemoved, .cannotOpen, .closed].contains(code)
+    }
 }

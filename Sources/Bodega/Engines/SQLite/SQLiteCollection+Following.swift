@@ -6,8 +6,11 @@ package struct SQLiteFollowedPlace: Sendable {
     /// `nil` if the collection does not exist.
     let position: (table: SQLiteTable, cursor: StorageCursor)?
 
+    /// The place of a collection that does not exist.
+    package static let nowhere = SQLiteFollowedPlace(position: nil)
+
     /// Whether the collection exists.
-    package var exists: Bool { position != nil }
+    package var isOfCollection: Bool { position != nil }
 
     /// Whether another place is in the same table. A collection that was removed and created again has another one.
     package func isInTable(of other: SQLiteFollowedPlace) -> Bool { position?.table.name == other.position?.table.name }
@@ -39,16 +42,22 @@ extension SQLiteCollection {
     package func followedPlace() throws -> (place: SQLiteFollowedPlace, items: [(key: CacheKey, data: Data)]?) {
         while true {
             let found = try core.readManyHere { db -> (SQLiteFollowedPlace, [(key: CacheKey, data: Data)]?)? in
-                guard let table = try currentTable(in: db) else { return (SQLiteFollowedPlace(position: nil), []) }
-                guard let end = try SQLiteHistory(of: table, in: core).end(in: db) else { return nil }
+                guard let table = try currentTable(in: db) else { return (SQLiteFollowedPlace.nowhere, []) }
+                let history = SQLiteHistory(of: table, in: core)
+                guard let end = try history.end(in: db) else {
+                    guard case .pool = try core.connections else { throw history.missing() }
+                    return nil
+                }
                 let place = SQLiteFollowedPlace(position: (table, end.cursor))
                 return (place, try table.isSmall(in: db) ? table.allItems(in: db) : nil)
             }
             if let found { return found }
-            guard case .pool = try core.connections else { throw SQLiteHistory.missing(in: core) }
             try core.writeUnreportedHere { [self] db in try beginLog(in: db) }
         }
     }
+
+    /// Whether the collection exists.
+    package func exists() throws -> Bool { try core.readManyHere { try currentTable(in: $0) != nil } }
 
     /// Reads all items, and the keys of those changed since a place.
     ///
@@ -135,7 +144,7 @@ extension SQLiteCollection {
             return Found(changes: delta.changes, items: items, place: reached)
         }
         guard let table = try currentTable(in: db) else {
-            return Found(changes: nil, items: [], place: SQLiteFollowedPlace(position: nil))
+            return Found(changes: nil, items: [], place: .nowhere)
         }
         guard let end = try SQLiteHistory(of: table, in: core).end(in: db) else { return nil }
         let new = SQLiteFollowedPlace(position: (table, end.cursor))

@@ -31,7 +31,7 @@ struct SQLiteHistory: Sendable {
     }
 
     /// The error to throw where there is no log and none can be created.
-    static func missing(in core: SQLiteFile) -> StorageError {
+    func missing() -> StorageError {
         let message =
             "The file has no change log of the collection, and it was opened for reading only. Follow the collection "
             + "once with an engine that can write."

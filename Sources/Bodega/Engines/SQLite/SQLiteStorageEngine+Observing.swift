@@ -67,7 +67,7 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
     ) async throws -> Value {
         while true {
             if let value = try await core.readMany(read) { return value }
-            guard case .pool = try core.connections else { throw SQLiteHistory.missing(in: core) }
+            guard case .pool = try core.connections else { throw history.missing() }
             try await core.writeUnreported { [history] db in try history.begin(in: db) }
         }
     }
