@@ -123,9 +123,12 @@ extension FileSystem {
     ) throws -> Result {
         let initial = original == nil ? permissions : withoutGroup(permissions)
         let descriptor = try check(path(), "created") { () -> Int32 in
+            let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
+            let descriptor = openat(folder, name, flags, initial)
+            if descriptor >= 0 || errno != EEXIST { return descriptor }
             // A leftover file is not reused: it could have attributes or permissions of its own.
             if unlinkat(folder, name, 0) != 0, errno != ENOENT { return -1 }
-            return openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, initial)
+            return openat(folder, name, flags, initial)
         }
         defer { close(descriptor) }
         do {

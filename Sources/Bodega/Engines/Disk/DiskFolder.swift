@@ -185,14 +185,16 @@ package final class DiskFolder: Sendable {
     /// Opens and locks the control folder, creating it if it is missing.
     private func lockControlFolder(_ folder: Int32, _ deadline: LockDeadline) throws -> Int32 {
         while true {
-            if mkdirat(folder, DiskName.controlFolder, 0o700) != 0, errno != EEXIST {
-                throw StorageError.system(errno, controlPath, "created")
-            }
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
             guard
                 let control = try FileSystem.openIfPresent(
                     DiskName.controlFolder, in: folder, flags, controlPath, absent: [ENOENT])
-            else { continue }
+            else {
+                if mkdirat(folder, DiskName.controlFolder, 0o700) != 0, errno != EEXIST {
+                    throw StorageError.system(errno, controlPath, "created")
+                }
+                continue
+            }
             do {
                 try deadline.lock(control, LOCK_EX, controlPath)
                 if try isSame(control, as: DiskName.controlFolder, in: folder) { return control }

@@ -31,6 +31,9 @@ struct DiskPlan {
     /// The changes of the files, by the form in which the volume compares their names.
     private var steps: [[UInt8]: (name: String, action: Action)] = [:]
 
+    /// The records of the files that were looked up for the current operation, `nil` for missing files.
+    private var found: [String: DiskRecord?] = [:]
+
     private let owner: DiskFolder
     private let folder: Int32
     private let date: Int64
@@ -59,6 +62,7 @@ struct DiskPlan {
     ) throws {
         try self.init(at: date, dates: dates, in: folder, owner)
         for operation in operations {
+            found.removeAll(keepingCapacity: true)
             switch operation {
             case .write(let key, let data): try write(.data(data), key: key)
             case .remove(let key): try remove(key)
@@ -156,7 +160,7 @@ struct DiskPlan {
     }
 
     /// Finds the file of a key, like ``DiskFolder/withFile(of:in:_:)``, in the state after the plan.
-    private func locate(_ key: CacheKey, _ name: DiskName) throws -> (place: String, record: DiskRecord)? {
+    private mutating func locate(_ key: CacheKey, _ name: DiskName) throws -> (place: String, record: DiskRecord)? {
         var keyless: (place: String, record: DiskRecord)?
         for place in [name.home, name.detour, name.original] {
             guard let place, let record = try record(of: place) else { continue }
@@ -167,11 +171,15 @@ struct DiskPlan {
     }
 
     /// The record of a file in the state after the plan; `nil` if the file does not exist then.
-    private func record(of name: String) throws -> DiskRecord? {
+    private mutating func record(of name: String) throws -> DiskRecord? {
         switch self[name] {
-        case .write(let record, _): record
-        case .remove: nil
-        case nil: try DiskFile.open(name, in: folder, owner)?.recordOrTimes
+        case .write(let record, _): return record
+        case .remove: return nil
+        case nil:
+            if let known = found[name] { return known }
+            let record = try DiskFile.open(name, in: folder, owner)?.recordOrTimes
+            found[name] = .some(record)
+            return record
         }
     }
 }

@@ -3,7 +3,9 @@ import Foundation
 /// The metadata of an item's file: the key, the place in the order, the dates.
 ///
 /// Stored, it is little-endian: version (1 byte), kind of the key (1), order (8), created (8), updated (8), raw value
-/// of the key or the normal form of a URL (the rest, UTF-8). Dates are milliseconds since 1970.
+/// of the key or the normal form of a URL (the rest, UTF-8). Dates are milliseconds since 1970. A value that is a UUID
+/// takes 16 bytes, because common volumes have 56 bytes for the record beside a file's status, and need another block
+/// for a longer one.
 struct DiskRecord: Equatable, Sendable {
     /// The key, `nil` if only its value is known, because Bodega 2 first wrote the file.
     var key: CacheKey?
@@ -44,22 +46,23 @@ extension DiskRecord {
         order = integer(at: 2)
         createdAt = integer(at: 10)
         updatedAt = integer(at: 18)
-        guard let kind = Self.kind(of: bytes[1]) else {
+        let spelling = UUIDSpelling(rawValue: bytes[1] & UUIDSpelling.mask)
+        guard let kind = Self.kind(of: spelling == nil ? bytes[1] : bytes[1] & ~UUIDSpelling.mask) else {
             key = nil
             return
         }
-        guard let text = String(validUTF8: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])) else {
-            return nil
-        }
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])
+        guard let text = spelling == nil ? String(validUTF8: rest) : spelling?.text(of: rest) else { return nil }
         key = CacheKey(identity: text, kind: kind)
     }
 
     var bytes: [UInt8] {
-        var bytes = [Self.version, Self.number(of: key?.kind)]
+        let uuid = key.flatMap { UUIDSpelling.parse($0.identity) }
+        var bytes = [Self.version, Self.number(of: key?.kind) | (uuid?.spelling.rawValue ?? 0)]
         for integer in [order, createdAt, updatedAt] {
             bytes += (0..<8).map { UInt8(truncatingIfNeeded: integer >> ($0 * 8)) }
         }
-        bytes += key.map { [UInt8]($0.identity.utf8) } ?? []
+        bytes += uuid?.bytes ?? key.map { [UInt8]($0.identity.utf8) } ?? []
         return bytes
     }
 
@@ -82,5 +85,32 @@ extension DiskRecord {
         case 2: .url
         default: nil
         }
+    }
+}
+
+/// How a text that is a UUID is spelled, as two bits beside the kind of the key.
+private enum UUIDSpelling: UInt8 {
+    case upperCase = 0x10
+    case lowerCase = 0x20
+
+    static let mask: UInt8 = 0x30
+
+    /// - Returns: `nil` for a text that is not a UUID, or one of mixed case.
+    static func parse(_ text: String) -> (spelling: UUIDSpelling, bytes: [UInt8])? {
+        guard text.utf8.count == 36, let uuid = UUID(uuidString: text) else { return nil }
+        for spelling in [upperCase, lowerCase] where spelling.text(of: uuid) == text {
+            return (spelling, withUnsafeBytes(of: uuid.uuid) { [UInt8]($0) })
+        }
+        return nil
+    }
+
+    /// - Returns: `nil` for another number of bytes.
+    func text(of bytes: UnsafeRawBufferPointer) -> String? {
+        guard bytes.count == MemoryLayout<uuid_t>.size else { return nil }
+        return text(of: UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
+    }
+
+    private func text(of uuid: UUID) -> String {
+        self == .upperCase ? uuid.uuidString : uuid.uuidString.lowercased()
     }
 }
