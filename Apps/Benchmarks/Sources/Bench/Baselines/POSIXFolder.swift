@@ -39,6 +39,11 @@ final class POSIXFolder {
     /// Writes data to a temporary file, syncs the file, renames it, and syncs the new name.
     func writeDurably(_ data: Data, name: String) throws {
         try write(data, name: name, by: ".new") { try check(fsync($0), "fsync") }
+        try synchronizeEntries()
+    }
+
+    /// Syncs the names of the files.
+    func synchronizeEntries() throws {
         try check(fsync(descriptor), "fsync")
     }
 

@@ -5,56 +5,17 @@ import Foundation
 import RecordCoder
 
 extension Metrics {
-    static let codableStore = [
-        Metric("codablestore.save.one", baseline: "encoding + POSIX write, sync, rename, sync", maximum: 1.3) { plan in
-            try await saveOne(plan)
-        },
-        Metric("codablestore.collection", baseline: "POSIX open and read loop + decoding alone", maximum: 1.2) { plan in
-            try await readCollectionOfFiles(plan)
-        },
-        Metric("codablestore.collection.sqlite", baseline: "the engine alone + decoding alone", maximum: 1.2) { plan in
-            try await readCollectionOfSQLite(plan)
-        },
-    ]
-
-    /// Saves new objects, each of them durable in its own file when the save returns.
-    ///
-    /// Both folders are kept for all runs, and each run saves new objects, so both grow equally.
-    private static func saveOne(_ plan: Plan) async throws -> Outcome {
-        let count = plan.size(300)
-        return try await plan.scratch.withFolder { folder in
-            let store = CodableStore<Person>(engine: .fileSystem(in: FileManager.Directory(url: folder)))
-            return try await plan.scratch.withFolder { folder in
-                let files = try POSIXFolder(folder)
-                let encoder = RecordEncoder()
-                var (ourNumber, baselineNumber) = (0, 0)
-                return try await compare(
-                    items: count,
-                    runs: plan.runs,
-                    ours: {
-                        let people = People.make(ourNumber..<ourNumber + count)
-                        ourNumber += count
-                        let time = try timed { for person in people { try store.save(person) } }.time
-                        let saved = try store.getCollection()
-                        try verify(saved.suffix(count) == people[...], equals: true, "the objects saved last")
-                        try verify(saved.count, equals: ourNumber, "objects saved")
-                        return time
-                    },
-                    baseline: {
-                        let people = People.make(baselineNumber..<baselineNumber + count)
-                        baselineNumber += count
-                        let time = try timed {
-                            for person in people {
-                                try files.writeDurably(encoder.encode(person), name: person.id.uuidString)
-                            }
-                        }.time
-                        try verify(files.count(), equals: baselineNumber, "files of the baseline")
-                        return time
-                    }
-                )
-            }
-        }
-    }
+    static let codableStore =
+        codableStoreSaving + [
+            Metric("codablestore.collection", baseline: "POSIX open and read loop + decoding alone", maximum: 1.2) {
+                plan in
+                try await readCollectionOfFiles(plan)
+            },
+            Metric("codablestore.collection.sqlite", baseline: "the engine alone + decoding alone", maximum: 1.2) {
+                plan in
+                try await readCollectionOfSQLite(plan)
+            },
+        ]
 
     private static func readCollectionOfFiles(_ plan: Plan) async throws -> Outcome {
         let people = People.make(0..<plan.size(10_000))
