@@ -7,11 +7,10 @@ import Testing
 
 /// Observers of a collection that another engine repeatedly removes and fills again.
 ///
-/// `EMPORIUM_ROUNDS` sets the number of rounds, `EMPORIUM_SEED` repeats a run.
 @Suite(.timeLimit(.minutes(5))) struct RefilledCollectionTests {
 
     private let folder = TemporaryFolder()
-    private let rounds = ProcessInfo.processInfo.environment["EMPORIUM_ROUNDS"].flatMap { Int($0) } ?? 60
+    private let rounds = TestSizes.refills
 
     private var file: URL { folder.file("CodableStoreKit.sqlite3") }
     private static let last = Letter(id: "last")
