@@ -71,7 +71,7 @@ public struct CodableStoreLocation: Sendable, Hashable {
 
     /// Returns a folder's standardized path. URLs with and without a trailing slash differ, but have the same path.
     private static func path(of directory: FileManager.Directory) -> String {
-        directory.url.standardizedFileURL.path
+        directory.url.fixed.standardizedFileURL.path
     }
 }
 

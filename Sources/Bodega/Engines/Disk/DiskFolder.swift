@@ -66,7 +66,7 @@ package final class DiskFolder: Sendable {
     ) {
         self.clock = clock
         self.lockTimeout = lockTimeout
-        self.url = url
+        self.url = url.fixed
         self.durability = durability
         self.isReadOnly = isReadOnly
         self.ignoresCase = ignoresCase

@@ -42,6 +42,7 @@ extension SQLiteStorageEngine {
     /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if a file may not be replaced; a
     ///   `CancellationError` if the task is cancelled before the copy is complete. The incomplete copy is removed.
     public func backup(to destination: URL, replacing: Bool = false) async throws {
+        let destination = destination.fixed
         try StorageError.checkLength(ofPath: destination)
         try FileSystem.checkFree(destination, replacing: replacing)
         for suffix in ["-wal", "-journal"] {

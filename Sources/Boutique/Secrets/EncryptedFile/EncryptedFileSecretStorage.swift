@@ -48,7 +48,7 @@ public struct EncryptedFileSecretStorage: SecretStorage {
     init(directory: FileManager.Directory, lockTimeout: LockTimeout) {
         self.directory = directory
         self.lockTimeout = lockTimeout
-        path = directory.url.standardizedFileURL.path
+        path = directory.url.fixed.standardizedFileURL.path
         scope = "files:" + FileSystem.resolvedPath(path)
     }
 

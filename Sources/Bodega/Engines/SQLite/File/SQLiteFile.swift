@@ -54,7 +54,7 @@ package final class SQLiteFile: Sendable {
     ///   - lockTimeout: How long, in seconds, an operation waits for a lock that another program holds.
     ///   - inspection: The conditions to check before anything is changed.
     init(url: URL, durability: StorageDurability, lockTimeout: TimeInterval, _ inspection: Inspection) {
-        let lockTimeout = Self.limited(lockTimeout)
+        let (url, lockTimeout) = (url.fixed, Self.limited(lockTimeout))
         self.url = url
         self.lockTimeout = lockTimeout
         self.state = Locked(.unopened)
@@ -75,6 +75,7 @@ package final class SQLiteFile: Sendable {
     ///   - lockTimeout: How long, in seconds, an operation waits for a lock that another program holds.
     init(reading url: URL, lockTimeout: TimeInterval) {
         self.url = url
+        let url = url.fixed
         self.lockTimeout = Self.limited(lockTimeout)
         let connections = Connections.reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
         self.state = Locked(.open(connections))
