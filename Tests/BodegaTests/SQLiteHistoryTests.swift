@@ -25,7 +25,8 @@ import Testing
 
     private func schema() throws -> [String] {
         try DatabaseQueue(path: folder.file("data.sqlite3").path).read {
-            try String.fetchAll($0, sql: "SELECT name FROM sqlite_master ORDER BY name")
+            try String.fetchAll(
+                $0, sql: "SELECT name FROM sqlite_master WHERE name <> 'emporium_rows' ORDER BY name")
         }
     }
 

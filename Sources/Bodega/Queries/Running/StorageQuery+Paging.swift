@@ -109,7 +109,8 @@ extension StorageQuery {
         guard let entry = try await engine.fetchEntries(keys: [item], index: index).first,
             entry.place.position == place.position
         else {
-            // The item was removed. An item that was inserted since can have its position, and comes after it.
+            // The item was removed. In SQLite, another program can have inserted one with its position, which comes
+            // after it.
             if place.position > .min { place.position -= 1 }
             return Start(inIndex: place, exact: place)
         }

@@ -81,6 +81,10 @@ extension Query.Term {
 /// A place in the result of a query, from which the next page begins.
 ///
 /// It can be saved or sent as text. It belongs to the query that it comes from.
+///
+/// On an engine that keeps the places of items, such as SQLite, PostgreSQL and memory, the objects after it are those
+/// that come after its place in the order of the query, whatever was added or removed since, its own object included.
+/// On other engines, it is an error if its object was removed.
 public struct QueryCursor: RawRepresentable, Hashable, Codable, Sendable {
     /// The cursor as text. Its format is private.
     public let rawValue: String

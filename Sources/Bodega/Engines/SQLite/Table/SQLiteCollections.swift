@@ -87,6 +87,7 @@ enum SQLiteCollections {
     static func remove(_ table: SQLiteTable, in db: Database) throws {
         guard let id = id(of: table), try contains(table, in: db) else { return }
         try table.log.remove(in: db)
+        try SQLiteRowNumbers.forget(table, in: db)
         // With the table's indexes.
         try db.execute(sql: "DROP TABLE IF EXISTS \(table.name)")
         if try integer("SELECT max(id) FROM emporium_collections", in: db) == id {

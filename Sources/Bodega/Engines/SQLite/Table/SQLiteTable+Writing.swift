@@ -64,6 +64,7 @@ extension SQLiteTable {
         try SQLiteLogWriter.replacingTriggers(of: log, ifWorthFor: count, origin: origin, in: db) { log in
             var writer = try Writer(table: self, db: db, log: log, date: date)
             try body(&writer)
+            try writer.finish()
         }
     }
 
@@ -74,23 +75,52 @@ extension SQLiteTable {
         private let table: SQLiteTable
         private let db: Database
         private let log: SQLiteLogWriter?
-        private let upsert: SQLiteStatement
+        private var numbers: SQLiteRowNumbers
+        private var upsert: SQLiteStatement
+        /// Whether new rows may get a number from `numbers`.
+        private var isNumbered = false
         private var boundKind: Int?
+        /// The date of all writes, or of the next one.
+        private var updatedAt: String
+        /// The date of the first write of the next item, if each item has its own dates.
+        private var createdAt: String?
 
         init(table: SQLiteTable, db: Database, log: SQLiteLogWriter?, date: Date?) throws {
             self.table = table
             self.db = db
             self.log = log
-            self.upsert = try SQLiteStatement(date == nil ? table.datedUpsert : table.upsert, in: db)
-            // The value that all rows share is bound once.
-            if let date { try upsert.bindCopy(of: SQLiteDate.text(of: date), at: 3) }
+            numbers = try SQLiteRowNumbers(of: table, in: db)
+            upsert = try SQLiteStatement(date == nil ? table.datedUpsert : table.upsert, in: db)
+            (updatedAt, createdAt) = (date.map(SQLiteDate.text) ?? "", date == nil ? "" : nil)
+            try bindDates()
+        }
+
+        /// Binds the value that all rows share, or the dates of the next one.
+        private func bindDates() throws {
+            try upsert.bindCopy(of: updatedAt, at: 3)
+            if let createdAt { try upsert.bindCopy(of: createdAt, at: 5) }
+        }
+
+        /// Uses a statement with which new rows can get other numbers than SQLite would give them.
+        private mutating func numberRows() throws {
+            isNumbered = true
+            upsert = try SQLiteStatement(
+                createdAt == nil ? table.numberedUpsert : table.numberedDatedUpsert, in: db)
+            boundKind = nil
+            try bindDates()
         }
 
         /// Writes an item with its dates.
         mutating func write(_ item: StorageItem) throws {
-            try upsert.bindCopy(of: SQLiteDate.text(of: item.dates.updatedAt), at: 3)
-            try upsert.bindCopy(of: SQLiteDate.text(of: item.dates.createdAt), at: 5)
+            updatedAt = SQLiteDate.text(of: item.dates.updatedAt)
+            createdAt = SQLiteDate.text(of: item.dates.createdAt)
+            try bindDates()
             try write(.data(item.data), key: item.key)
+        }
+
+        /// Completes the transaction.
+        func finish() throws {
+            try numbers.keep()
         }
 
         /// Writes an item at its home or, if another item is there, at its detour; see ``SQLiteKey``.
@@ -115,7 +145,7 @@ extension SQLiteTable {
         }
 
         /// Removes an item if there is one.
-        func remove(_ key: CacheKey) throws {
+        mutating func remove(_ key: CacheKey) throws {
             let position = SQLiteKey(key)
             if key.kind == .hashed {
                 try remove(text: position.home ?? position.detour, where: "kind IS NULL OR kind = 0")
@@ -129,19 +159,23 @@ extension SQLiteTable {
         }
 
         /// Removes all items.
-        func removeAll() throws {
+        mutating func removeAll() throws {
+            try numbers.willRemove()
             try log?.addRemovalOfAll()
             try db.execute(sql: "DELETE FROM \(table.name)")
         }
 
         /// - Returns: `false` if the row belongs to a key of another kind.
         private mutating func upsert(_ value: SQLiteValue, text: String, kind: Int) throws -> Bool {
+            if numbers.mayDiffer, !isNumbered { try numberRows() }
             if boundKind != kind {
                 try upsert.bind(kind, at: 4)
                 boundKind = kind
             }
             // A row of Bodega 2 turns into another item if it gets a kind other than hashed.
             if kind != 0 { try log?.addRemoval(of: text, where: "kind IS NULL") }
+            let number = try numbers.next()
+            if let number { try upsert.bind(number, at: 6) } else if isNumbered { try upsert.bindNull(at: 6) }
             defer { upsert.reset() }
             let isWritten = try upsert.bind(text, at: 1) {
                 try upsert.bind(value, at: 2) {
@@ -162,7 +196,7 @@ extension SQLiteTable {
         /// Merges a URL's row and Bodega 2's original row for it. If only the latter exists, it keeps its place.
         ///
         /// - Returns: The text of the row, which may not exist yet.
-        private func settle(_ position: SQLiteKey, _ original: String) throws -> String {
+        private mutating func settle(_ position: SQLiteKey, _ original: String) throws -> String {
             let detour = position.detour
             var own: String?
             var (isHomeTaken, isOriginalThere) = (false, false)
@@ -236,7 +270,8 @@ extension SQLiteTable {
         }
 
         @discardableResult
-        private func remove(text: String, where condition: String) throws -> Bool {
+        private mutating func remove(text: String, where condition: String) throws -> Bool {
+            try numbers.willRemove()
             try log?.addRemoval(of: text, where: condition)
             let sql = "DELETE FROM \(table.name) WHERE key = ?1 AND (\(condition))"
             let statement = try SQLiteStatement(sql, in: db)

@@ -22,6 +22,10 @@ struct SQLiteTable: Sendable {
     /// The same for an item with dates: the fifth parameter is the date of its first write.
     let datedUpsert: String
 
+    /// The same statements for an item that, if it is new, gets the row number in the sixth parameter.
+    let numberedUpsert: String
+    let numberedDatedUpsert: String
+
     /// - Parameter name: The table's name, unquoted.
     init(name: String) {
         plainName = name
@@ -32,16 +36,21 @@ struct SQLiteTable: Sendable {
         let short =
             Self.isOfCollection(plainName) ? String(plainName.dropFirst(SQLiteCollections.prefix.count)) : plainName
         log = SQLiteChangeLog(ofTable: plainName, short: short, quoted: name)
-        func upsert(created: String, alsoSetting more: String) -> String {
-            """
-            INSERT INTO \(name) (key, value, createdAt, updatedAt, kind) VALUES (?1, ?2, \(created), ?3, ?4)
-            ON CONFLICT (key) DO UPDATE
-            SET value = excluded.value, updatedAt = excluded.updatedAt, kind = excluded.kind\(more)
-            WHERE kind IS NULL OR kind = excluded.kind
-            """
+        func upsert(created: String, alsoSetting more: String, isNumbered: Bool = false) -> String {
+            let (column, number) = isNumbered ? ("rowid, ", "?6, ") : ("", "")
+            return """
+                INSERT INTO \(name) (\(column)key, value, createdAt, updatedAt, kind)
+                VALUES (\(number)?1, ?2, \(created), ?3, ?4)
+                ON CONFLICT (key) DO UPDATE
+                SET value = excluded.value, updatedAt = excluded.updatedAt, kind = excluded.kind\(more)
+                WHERE kind IS NULL OR kind = excluded.kind
+                """
         }
+        let setting = ", createdAt = excluded.createdAt"
         self.upsert = upsert(created: "?3", alsoSetting: "")
-        datedUpsert = upsert(created: "?5", alsoSetting: ", createdAt = excluded.createdAt")
+        datedUpsert = upsert(created: "?5", alsoSetting: setting)
+        numberedUpsert = upsert(created: "?3", alsoSetting: "", isNumbered: true)
+        numberedDatedUpsert = upsert(created: "?5", alsoSetting: setting, isNumbered: true)
     }
 
     /// Whether the table is that of a named collection.
