@@ -99,6 +99,44 @@ import Musl
         try await waitUntil("the log is small") { logSize <= limit }
     }
 
+    @Test("A log stays bounded while reads overlap, so that there is nearly always one, and writers continue")
+    func overlappingReads() async throws {
+        let engine = try await open()
+        let core = engine.core
+        // How many read now, how many have read, and how many of these found another one.
+        let (readers, isOver) = (Locked((now: 0, all: 0, overlapping: 0)), Locked(false))
+        let reads = (0..<4).map { _ in
+            Task.detached {
+                while !isOver.withLock({ $0 }) {
+                    try await core.readMany { db in
+                        readers.withLock { $0 = ($0.now + 1, $0.all + 1, $0.overlapping + ($0.now > 0 ? 1 : 0)) }
+                        for _ in 0..<50 {
+                            let keys = try SQLiteTable.standard.allKeys(in: db)
+                            #expect(keys.count >= 2_000)
+                        }
+                        readers.withLock { $0.now -= 1 }
+                    }
+                }
+            }
+        }
+        try await waitUntil("readers overlap") { readers.withLock { $0.overlapping > 0 } }
+        var largest = 0
+        for _ in 0..<80 {
+            let begun = readers.withLock { $0.all }
+            try await write(4, to: engine)
+            largest = max(largest, logSize)
+            try await waitUntil("others read") { readers.withLock { $0.all > begun } }
+        }
+        isOver.withLock { $0 = true }
+        for read in reads { try await read.value }
+        let (_, all, overlapping) = readers.withLock { $0 }
+        #expect(overlapping > all / 2)
+        // 320 MiB were written. An attempt to cut the log begins at the limit, and after one that failed again at twice
+        // the limit.
+        #expect(largest <= 4 * limit, "\(largest >> 20) MiB")
+        try await waitUntil("the log is small") { logSize <= limit }
+    }
+
     @Test("A log that one large batch has filled shrinks")
     func largeBatch() async throws {
         let engine = try await open()
