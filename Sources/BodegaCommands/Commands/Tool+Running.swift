@@ -31,11 +31,11 @@ extension Tool {
             return ExitStatus.success.rawValue
         } catch {
             console.errors = RedactingSink(console.errors, arguments)
-            return report(error, on: console).rawValue
+            return report(error, arguments, on: console).rawValue
         }
     }
 
-    private static func report(_ error: any Error, on console: Console) -> ExitStatus {
+    private static func report(_ error: any Error, _ arguments: [String], on console: Console) -> ExitStatus {
         switch error {
         case is BrokenPipe:
             return .brokenPipe
@@ -55,19 +55,20 @@ extension Tool {
             console.complain("\(path.map { "\($0): " } ?? "")\(error.localizedDescription)")
             return .failure
         default:
-            return reportParsing(error, on: console)
+            return reportParsing(error, arguments, on: console)
         }
     }
 
     /// Shows the messages that the parser throws: the help, the version, and errors in the arguments.
-    private static func reportParsing(_ error: any Error, on console: Console) -> ExitStatus {
-        var message = UsageText.wrapped(BodegaCommand.fullMessage(for: error))
+    private static func reportParsing(_ error: any Error, _ arguments: [String], on console: Console) -> ExitStatus {
+        let text = BodegaCommand.fullMessage(for: error)
+        var message = UsageText.wrapped(DashedValue.advice(for: text, arguments) ?? text)
         if BodegaCommand.exitCode(for: error) == .success {
             do {
                 try console.output.write(message + "\n")
                 return .success
             } catch {
-                return report(error, on: console)
+                return report(error, arguments, on: console)
             }
         }
         if message.hasPrefix("Error: ") { message.removeFirst("Error: ".count) }

@@ -12,7 +12,7 @@ import Musl
 /// A file that replaces an existing one atomically when it is complete.
 ///
 /// It gets the permissions of the file that it replaces. Until it is complete, only its owner may read it. An existing
-/// device or pipe is written to directly.
+/// device or pipe is written to directly. What a process that was killed has left of the same file is removed.
 package final class OutputFile: ByteSink {
     private let path: String
     /// The path of the temporary file, `nil` if the bytes are written directly to their destination.
@@ -43,10 +43,11 @@ package final class OutputFile: ByteSink {
             self.draft = nil
             self.descriptor = try Self.opened(systemOpenExisting(url.path), path)
         } else {
-            let name = ".\(url.lastPathComponent.prefix(64)).\(UUID().uuidString)"
-            let draft = url.deletingLastPathComponent().appendingPathComponent(name).path
-            self.draft = draft
-            self.descriptor = try Self.opened(systemCreate(draft, permissions: status == nil ? 0o666 : 0o600), path)
+            let drafts = OutputDrafts(of: url)
+            drafts.removeAbandoned()
+            (self.draft, self.descriptor) = try drafts.create(permissions: status == nil ? 0o666 : 0o600) {
+                try Self.opened($0, path)
+            }
         }
         self.path = url.path
         self.sink = DescriptorSink(descriptor: descriptor, name: path)
