@@ -70,6 +70,9 @@ extension StorageError {
                 that session and try again, or raise lock_timeout.
                 """
             )
+        case "23502":
+            // See `CollectionTable.number(ifExists:)`. No other column can be NULL.
+            return (.placeRemoved, StorageError.collectionRemoved.message)
         case "57014":
             return (
                 .timedOut,

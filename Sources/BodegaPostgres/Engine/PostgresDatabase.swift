@@ -221,6 +221,22 @@ public final class PostgresDatabase: Sendable {
         try await perform { try await CollectionTable.names(in: $0, patience: self.options.timeout) }
     }
 
+    /// Removes a collection with all of its items and its indexes. Does nothing if there is none of this name.
+    ///
+    /// Engines that are open on the collection, in any program, throw ``/Bodega/StorageError/Code/placeRemoved`` from
+    /// then on, also when a new collection has its name. Followers of the collection get the same error. Writers of all
+    /// collections wait while the items are removed.
+    ///
+    /// - Parameter name: The collection's name.
+    /// - Throws: A ``/Bodega/StorageError`` if it could not be removed; its items are then unchanged.
+    public func removeCollection(named name: String) async throws {
+        let number = try await perform { session in
+            try await CollectionTable.number(of: name, in: session, patience: self.options.timeout)
+        }
+        guard let number else { return }
+        try await PostgresStorageEngine(database: self, name: name, number: number, now: { Date() }).removeCollection()
+    }
+
     // MARK: Operations
 
     /// Performs an operation on a session, and repeats it after conflicts and outages.

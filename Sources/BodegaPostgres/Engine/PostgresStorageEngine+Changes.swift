@@ -6,6 +6,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
 
     public func fetchCursor() async throws -> StorageCursor {
         let patience = database.options.timeout
+        try await checkExistence()
         return try await database.perform { session in
             let state = try await self.settledState(session, patience)
             return try Self.cursor(state).storageCursor
@@ -14,7 +15,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
 
     public func fetchSnapshot() async throws -> StorageSnapshot {
         let (number, patience) = (number, database.options.timeout)
-        return try await database.perform { session in
+        let snapshot = try await database.perform { session in
             _ = try await self.settledState(session, patience)
             let begin = [Command.beginSnapshot, Command(ChangeStatements.state)]
             let answers = try await session.run(begin, patience: patience)
@@ -25,6 +26,8 @@ extension PostgresStorageEngine: ObservableStorageEngine {
             _ = try await session.run(.commit, patience: patience)
             return StorageSnapshot(items: items, cursor: try Self.cursor(answers[1]).storageCursor)
         }
+        if snapshot.items.isEmpty { try await checkExistence() }
+        return snapshot
     }
 
     public func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws
@@ -34,9 +37,11 @@ extension PostgresStorageEngine: ObservableStorageEngine {
         let patience = database.options.timeout
         return try await database.perform { session in
             let commands =
-                [Command.beginSnapshot] + self.changes(after: cursor) + [.commit]
+                [Command.beginSnapshot] + self.changes(after: cursor) + [self.existence, .commit]
             let answers = try await session.run(commands, patience: patience)
-            try answers.requireAll(4)
+            try answers.requireAll(5)
+            // The snapshot that the follower reads then reports that the collection was removed.
+            guard try answers[3].flag(0, 0) else { return nil }
             return try Self.delta(answers[1...2], after: cursor, excluding: origin)
         }
     }

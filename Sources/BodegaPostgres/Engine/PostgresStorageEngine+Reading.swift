@@ -34,11 +34,14 @@ extension PostgresStorageEngine {
                 return Array(try await session.run(all, patience: patience).dropFirst().dropLast())
             }
         }
+        let values: [(index: Int, value: Value)]
         do {
-            return try Self.values(answers[...], value)
+            values = try Self.values(answers[...], value)
         } catch {
             throw StorageError.postgres(error)
         }
+        if values.isEmpty { try await checkExistence() }
+        return values
     }
 
     /// The commands that read the rows of some keys.
@@ -91,9 +94,11 @@ extension PostgresStorageEngine {
         _ value: @escaping (inout ItemScan.Row) throws -> Value
     ) async throws -> [Value] {
         let (number, patience) = (number, database.options.timeout)
-        return try await database.perform { session in
+        let values = try await database.perform { session in
             try await ItemScan.run(columns, ofCollection: number, session, patience, value)
         }
+        if values.isEmpty { try await checkExistence() }
+        return values
     }
 }
 #endif

@@ -9,7 +9,7 @@ extension PostgresStorageEngine {
 
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
         let patience = database.options.timeout
-        return try await database.perform(key: key) { session in
+        let stream = try await database.perform(key: key) { session in
             var parameters = self.parameters(for: key)
             parameters.append(Int32(Self.partSize))
             let first = [Command.beginSnapshot, Command(ItemStatements.dataIfSmall, parameters)]
@@ -27,6 +27,8 @@ extension PostgresStorageEngine {
             _ = try await session.run(.commit, patience: patience)
             return stream
         }
+        if stream == nil { try await checkExistence() }
+        return stream
     }
 
     /// Copies an item into a temporary file.

@@ -12,6 +12,8 @@ extension PostgresStorageEngine {
         case stream(StreamFile, WritePlan.Row)
         case removal(ItemKey)
         case many(WritePlan, if: [StorageCondition] = [])
+        /// The removal of the collection with all items.
+        case collectionRemoval
 
         /// The approximate number of rows that it adds to the log.
         fileprivate var rowsInLog: Int {
@@ -49,6 +51,7 @@ extension PostgresStorageEngine {
                     case .one(let row): try await write(row, request, session)
                     case .stream(let file, let row): try await write(file, row, request, session)
                     case .removal(let key): try await remove(key, request, session)
+                    case .collectionRemoval: try await removeCollection(request, session)
                     case .many(let plan, let conditions):
                         guard try await apply(plan, if: conditions, request, session, attempt) else {
                             unsettled.backends.removeLast()
@@ -282,7 +285,7 @@ extension PostgresStorageEngine {
         switch change {
         case .one(let row): try Self.checkSize(row)
         case .stream(let file, let row): try Self.checkSize(row, dataCount: file.count)
-        case .removal: return
+        case .removal, .collectionRemoval: return
         case .many(let plan, _):
             if plan.written.count > ItemStatements.placesPerBatch {
                 let message = """

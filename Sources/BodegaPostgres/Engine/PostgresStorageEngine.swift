@@ -79,7 +79,7 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
 
     public func fetch(key: CacheKey) async throws -> Data? {
         let result = try await database.read(Command(ItemStatements.data, parameters(for: key)), key: key)
-        return try answer(key) { result.count == 0 ? nil : try result.data(0, 0) }
+        return try answer(key) { try exists(result) ? try result.data(0, 0) : nil }
     }
 
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
@@ -104,13 +104,15 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
     }
 
     public func fetchCount() async throws -> Int {
-        try await database.perform { try await self.count($0) }
+        let count = try await database.perform { try await self.count($0) }
+        if count == 0 { try await checkExistence() }
+        return count
     }
 
     public func fetchDates(key: CacheKey) async throws -> StorageDates? {
         let result = try await database.read(Command(ItemStatements.dates, parameters(for: key)), key: key)
         return try answer(key) {
-            result.count == 0 ? nil : ItemDate.dates(try result.number(0, 0), try result.number(0, 1))
+            try exists(result) ? ItemDate.dates(try result.number(0, 0), try result.number(0, 1)) : nil
         }
     }
 
@@ -150,7 +152,10 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
     }
 
     public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
-        try await apply(.many(plan(operations), if: conditions))
+        let isApplied = try await apply(.many(plan(operations), if: conditions))
+        // Others have logged a change.
+        if !isApplied || operations.isEmpty { try await checkExistence() }
+        return isApplied
     }
 
     // MARK: Helpers
@@ -162,6 +167,15 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
         parameters.append(number)
         parameters.append(key.bytes)
         return parameters
+    }
+
+    /// Whether the result of a read of one item has the item.
+    ///
+    /// - Throws: ``/Bodega/StorageError/Code/placeRemoved`` if the collection was removed.
+    private func exists(_ result: QueryResult) throws -> Bool {
+        if result.count == 0 { return false }
+        if result.bytes(0, 0) == nil { throw StorageError.collectionRemoved }
+        return true
     }
 
     private func answer<Value>(_ key: CacheKey, _ body: () throws -> Value) throws -> Value {
@@ -180,6 +194,7 @@ extension PostgresStorageEngine: SampledStorageEngine {
         parameters.append(number)
         parameters.append(Int64(count))
         let rows = try await database.read(Command(ItemStatements.someKeys, parameters))
+        if rows.count == 0 { try await checkExistence() }
         return try (0..<rows.count).compactMap { try rows.bytes($0, 0).map(ItemKey.key) }
     }
 }

@@ -2,16 +2,25 @@
 /// The statements on the table of items.
 enum ItemStatements {
 
+    // A read that returns nothing finds out whether the collection exists: those of one item by a row of NULLs, others
+    // by ``CollectionTable/exists``. A write fails if it does not, because it logs NULL as its number.
+
     // MARK: One item
 
     static let data = Statement(
         "emporium_data",
-        "SELECT data FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3"
+        """
+        SELECT data FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3
+        \(CollectionTable.nulls("NULL", ifMissing: "$2"))
+        """
     )
 
     static let dates = Statement(
         "emporium_dates",
-        "SELECT created_at, updated_at FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3"
+        """
+        SELECT created_at, updated_at FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3
+        \(CollectionTable.nulls("NULL, NULL", ifMissing: "$2"))
+        """
     )
 
     /// The size of an item, and the item unless it is larger than a limit.
@@ -50,7 +59,7 @@ enum ItemStatements {
             RETURNING 1
         )
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-        SELECT $2, $7, $8, 0, ARRAY[$9::bytea], '{}', false FROM item
+        SELECT \(CollectionTable.number(ifExists: "$2")), $7, $8, 0, ARRAY[$9::bytea], '{}', false FROM item
         """
     }
 
@@ -62,7 +71,8 @@ enum ItemStatements {
             DELETE FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3 RETURNING 1
         )
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-        SELECT $2, $4, $5, 0, '{}', coalesce(array_agg($6::bytea), '{}'), false FROM item
+        SELECT \(CollectionTable.number(ifExists: "$2")), $4, $5, 0, '{}', coalesce(array_agg($6::bytea), '{}'), false
+        FROM item
         """
     )
 
@@ -115,7 +125,7 @@ enum ItemStatements {
             SELECT key, row_number() OVER (ORDER BY position) - 1 AS number, count(*) OVER () AS total FROM items
         )
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-        SELECT $1, $2, $3, part, '{}', keys, is_all
+        SELECT \(CollectionTable.number(ifExists: "$1")), $2, $3, part, '{}', keys, is_all
         FROM (
             SELECT (number / 1000)::integer AS part, array_agg(key ORDER BY number) AS keys, false AS is_all
             FROM numbered WHERE total <= \(maximumKeysOfRemovingAll) GROUP BY 1
@@ -163,7 +173,7 @@ enum ItemStatements {
         "emporium_note_change",
         """
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-        VALUES ($1, $2, $3, $4, $5, $6, false)
+        VALUES (\(CollectionTable.number(ifExists: "$1")), $2, $3, $4, $5, $6, false)
         """
     )
 

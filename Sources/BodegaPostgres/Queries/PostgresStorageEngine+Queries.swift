@@ -18,6 +18,7 @@ extension PostgresStorageEngine: QueryableStorageEngine {
     ) async throws -> Int {
         // An error of the receiver is passed on as it is.
         let failure = Locked<(any Error)?>(nil)
+        let hasFound = Locked(false)
         func noting<Value>(_ body: () throws -> Value) throws -> Value {
             do {
                 return try body()
@@ -36,7 +37,10 @@ extension PostgresStorageEngine: QueryableStorageEngine {
                     count += try await reader.count(statement)
                 }
                 for (number, scan) in scans.enumerated() {
-                    try await reader.run(scan) { entry in try noting { try receive(number, entry) } }
+                    try await reader.run(scan) { entry in
+                        hasFound.withLock { $0 = true }
+                        return try noting { try receive(number, entry) }
+                    }
                 }
                 try await reader.finish()
             } catch {
@@ -46,6 +50,7 @@ extension PostgresStorageEngine: QueryableStorageEngine {
             return count
         }
         if let error = failure.withLock({ $0 }) { throw error }
+        if count == 0, !hasFound.withLock({ $0 }) { try await checkExistence() }
         return count
     }
 
@@ -64,11 +69,13 @@ extension PostgresStorageEngine: QueryableStorageEngine {
         let settings = limit == .max ? ScanStatement.useIndexInAnyOrder : ScanStatement.useIndex
         let commands = [Command.beginSnapshot, settings, statement.count(upTo: limit), .commit]
         let patience = database.options.timeout
-        return try await database.perform { session in
+        let count = try await database.perform { session in
             let answers = try await session.run(commands, patience: patience)
             try answers.requireAll(commands.count)
             return Int(try answers[2].number(0, 0) as Int64)
         }
+        if count == 0 { try await checkExistence() }
+        return count
     }
 
     public func fetchIndexes() async throws -> Set<StorageIndex> {
@@ -91,6 +98,7 @@ extension PostgresStorageEngine: QueryableStorageEngine {
     ///   ``PostgresDatabase/Options/timeout``, plus the time of a build, ``/Bodega/StorageError/Code/invalidArgument``
     ///   if the path can't be in the database.
     public func createIndex(_ index: StorageIndex) async throws {
+        try await checkExistence()
         if try await fetchIndexes().contains(index) { return }
         try await builder(of: index).create()
     }

@@ -14,12 +14,10 @@ enum CollectionTable {
     ) async throws -> Int32 {
         var parameters = Parameters()
         parameters.append(name.utf8)
-        let find = Command(Statement("SELECT id FROM emporium_collections WHERE name = $1"), parameters)
         let create = Command(
             Statement("INSERT INTO emporium_collections (name) VALUES ($1) ON CONFLICT DO NOTHING"), parameters)
         while true {
-            let found = try await session.run(find, patience: patience)
-            if found.count > 0 { return try found.number(0, 0) }
+            if let number = try await number(of: name, in: session, patience: patience) { return number }
             if mustExist {
                 let others = try await names(in: session, patience: patience).map { "\"\($0)\"" }
                 let known = others.isEmpty ? "It has none." : "There are: \(others.joined(separator: ", "))."
@@ -28,6 +26,34 @@ enum CollectionTable {
             // Waits for a concurrent transaction that creates the same collection.
             _ = try await session.run(create, patience: patience)
         }
+    }
+
+    /// Returns whether the collection of a number exists.
+    static let exists = Statement(
+        "emporium_collection_exists", "SELECT EXISTS (SELECT 1 FROM emporium_collections WHERE id = $1)")
+
+    /// Its number if the collection of a parameter exists, otherwise NULL, which no row of the log can have.
+    static func number(ifExists parameter: String) -> String {
+        "(SELECT id FROM emporium_collections WHERE id = \(parameter))"
+    }
+
+    /// A row of NULLs if the collection of a parameter does not exist.
+    static func nulls(_ nulls: String, ifMissing parameter: String) -> String {
+        "UNION ALL SELECT \(nulls) WHERE NOT EXISTS (SELECT 1 FROM emporium_collections WHERE id = \(parameter))"
+    }
+
+    static let remove = Statement("DELETE FROM emporium_collections WHERE id = $1")
+
+    /// Returns the number of a collection, `nil` if there is none.
+    static func number(of name: String, in session: Session, patience: TimeInterval) async throws -> Int32? {
+        let found = try await session.run(find(name), patience: patience)
+        return found.count > 0 ? try found.number(0, 0) : nil
+    }
+
+    private static func find(_ name: String) -> Command {
+        var parameters = Parameters()
+        parameters.append(name.utf8)
+        return Command(Statement("SELECT id FROM emporium_collections WHERE name = $1"), parameters)
     }
 
     /// Returns the names, in the order of the numbers.

@@ -22,7 +22,7 @@ struct SQLiteHistory: Sendable {
         case .incomplete: try table.create(in: db)
         case .missing:
             if table.isOfCollection, try !SQLiteCollections.contains(table, in: db) {
-                throw SQLiteFile.collectionRemoved
+                throw StorageError.collectionRemoved
             }
             // A new one would make the lost items look like none.
             throw StorageError(.damaged, "Another program has removed the table. Restore a backup.")

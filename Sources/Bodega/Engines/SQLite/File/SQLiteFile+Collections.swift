@@ -3,10 +3,6 @@ import GRDB
 
 extension SQLiteFile {
 
-    static let collectionRemoved = StorageError(
-        .placeRemoved,
-        "The collection was removed while it was open. Nothing was changed. Open it again, which creates an empty one.")
-
     /// The table of a named collection, `nil` if there is none.
     func existingTable(ofCollection name: String, in db: Database) throws -> SQLiteTable? {
         try SQLiteCollections.table(of: name, in: db).flatMap { try $0.exists(in: db) ? $0 : nil }

@@ -30,7 +30,7 @@ extension StorageError {
             return StorageError(.cannotOpen, message, file: file, cause: databaseError)
         }
         if databaseError.isOfRemovedCollection {
-            var error = SQLiteFile.collectionRemoved
+            var error = StorageError.collectionRemoved
             (error.file, error.cause) = (file, databaseError)
             return error
         }
@@ -89,8 +89,13 @@ extension StorageError {
 }
 
 extension StorageError {
+    /// The error of an engine whose collection was removed.
+    package static let collectionRemoved = StorageError(
+        .placeRemoved,
+        "The collection was removed while it was open. Nothing was changed. Open it again, which creates an empty one.")
+
     /// Whether the collection was removed, not its file.
-    package var isOfRemovedCollection: Bool { code == .placeRemoved && message == SQLiteFile.collectionRemoved.message }
+    package var isOfRemovedCollection: Bool { code == .placeRemoved && message == Self.collectionRemoved.message }
 }
 
 extension DatabaseError {

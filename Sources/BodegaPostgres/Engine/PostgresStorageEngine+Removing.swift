@@ -1,0 +1,63 @@
+#if Postgres
+import Bodega
+import Foundation
+import Logging
+
+// A collection is removed in one transaction, which locks the table of items before its snapshot is taken.
+//
+// - Writers that began before are waited for, and their items are removed.
+// - Later writers wait for the transaction, and find no collection when they log their change. A transaction that is
+//   SERIALIZABLE, and took its snapshot before, fails because of the removal, and finds that when it is repeated.
+// - The number of the collection is not used again.
+
+extension PostgresStorageEngine {
+
+    /// Removes the collection. Does nothing if it was removed.
+    func removeCollection() async throws {
+        for index in try await fetchIndexes() {
+            do {
+                try await removeIndex(index)
+            } catch let error as StorageError where error.code == .permissionDenied {
+                bodegaLogger.notice(
+                    "An index of a removed collection stays, empty: only the owner of the tables can remove it.",
+                    metadata: ["collection": "\(collectionName)", "index": "\(index)"])
+            }
+        }
+        do {
+            try await apply(.collectionRemoval)
+        } catch let error as StorageError where error.isOfRemovedCollection {
+            // Another program has removed it, or an attempt with an unknown outcome did.
+        }
+    }
+
+    /// Removes the items, logs that, and removes the collection from the register.
+    func removeCollection(_ request: ChangeRequest, _ session: Session) async throws {
+        var (parameters, number) = (Parameters(), Parameters())
+        parameters.append(request.collection)
+        parameters.append(request.origin)
+        parameters.append(request.identifier)
+        number.append(request.collection)
+        let patience = patience(forItems: try await count(session))
+        let commands = [
+            Command(BatchCommands.beginSerializable), Command(ItemStatements.lockTable),
+            Command(ItemStatements.removeAll, parameters), Command(CollectionTable.remove, number), .commit,
+        ]
+        _ = try await session.run(commands, patience: patience)
+    }
+
+    /// The command that returns whether the collection exists.
+    var existence: Command {
+        var parameters = Parameters()
+        parameters.append(number)
+        return Command(CollectionTable.exists, parameters)
+    }
+
+    /// Checks that the collection exists. A read does so if it has found nothing, so that other reads need no check.
+    ///
+    /// - Throws: ``/Bodega/StorageError/Code/placeRemoved`` if it was removed.
+    func checkExistence() async throws {
+        let result = try await database.read(existence)
+        guard try result.flag(0, 0) else { throw StorageError.collectionRemoved }
+    }
+}
+#endif
