@@ -147,6 +147,85 @@ import Testing
         #expect(reports.withLock { $0.count } == 1)
     }
 
+    /// A type that leaves members out if they have their defaults.
+    private struct Sparse: Queryable {
+        enum Level: String, Codable { case low, high }
+        enum CodingKeys: String, CodingKey { case name, rank, level, weight, note = "remark" }
+        var name: String
+        var rank = 1
+        var level = Level.low
+        var weight: Int? = 1
+        var note = "none"
+
+        static let indexes = [
+            Index("name", \Sparse.name), Index("rank", \Sparse.rank), Index("level", \Sparse.level),
+            Index("weight", \Sparse.weight), Index("note", \Sparse.note),
+        ]
+
+        init(name: String, rank: Int = 1, level: Level = .low, weight: Int? = 1, note: String = "none") {
+            (self.name, self.rank, self.level, self.weight, self.note) = (name, rank, level, weight, note)
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            name = try values.decode(String.self, forKey: .name)
+            rank = try values.decodeIfPresent(Int.self, forKey: .rank) ?? 1
+            level = try values.decodeIfPresent(Level.self, forKey: .level) ?? .low
+            weight = values.contains(.weight) ? try values.decode(Int?.self, forKey: .weight) : 1
+            note = try values.decodeIfPresent(String.self, forKey: .note) ?? "none"
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(name, forKey: .name)
+            if rank != 1 { try values.encode(rank, forKey: .rank) }
+            if level != .low { try values.encode(level, forKey: .level) }
+            if weight != 1 { try values.encode(weight, forKey: .weight) }
+            if note != "none" { try values.encode(note, forKey: .note) }
+        }
+    }
+
+    @Test func `A type that leaves out defaults uses its indexes, and the log says where that is impossible, and why`()
+        async throws
+    {
+        let reports = Locked<[String: String]>([:])
+        let logger = Logger.ofMessages { message, metadata in
+            reports.withLock { $0[metadata["path"].map { "\($0)" } ?? ""] = message }
+        }
+        let trusts = IndexTrusts(logger: logger)
+        let coder = JSONObjectCoder(trusts: trusts)
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+        let storage = ObjectStorage<Sparse>(storage: engine, coder: coder)
+        try await storage.createIndexes()
+        var objects = [Sparse(name: "default")]
+        for number in 0..<40 {
+            objects.append(
+                Sparse(
+                    name: "\(number)", rank: number % 4, level: number % 3 == 0 ? .high : .low,
+                    weight: number % 5 == 0 ? nil : number % 3, note: number % 2 == 0 ? "none" : "other"))
+        }
+        for object in objects { try await storage.store(object, forKey: CacheKey(verbatim: object.name)) }
+        #expect(reports.withLock { $0.keys.sorted() } == ["note", "weight"])
+        #expect(reports.withLock { $0["note"]?.contains("Declare the index with the path") } == true)
+        #expect(reports.withLock { $0["weight"]?.contains("leaves its member out") } == true)
+        #expect(trusts.trusted(Sparse.indexes).map(\.storageIndex.path) == ["name", "rank", "level"])
+        let low = Sparse.Level.low
+        let predicates: [Predicate<Sparse>] = [
+            #Predicate { $0.rank == 1 }, #Predicate { $0.rank < 2 }, #Predicate { $0.rank != 1 },
+            #Predicate { $0.level == low }, #Predicate { $0.weight == 1 }, #Predicate { $0.weight == nil },
+            #Predicate { $0.note == "none" },
+        ]
+        for predicate in predicates {
+            let expected = try objects.filter(predicate.evaluate)
+            let found = try await storage.fetch(Query(where: predicate)).objects
+            #expect(found.map(\.name) == expected.map(\.name), "\(predicate)")
+            let sorted = try await storage.fetch(Query(where: predicate, sortedBy: SortDescriptor(\.rank))).objects
+            let ranked = expected.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
+            #expect(sorted.map(\.name) == ranked.map(\.element.name), "\(predicate)")
+        }
+    }
+
     @Test func `A type that decodes what it encodes uses its indexes`() async throws {
         // Otherwise the other tests would pass without any index.
         var samples = TypedSamples(random: SeededGenerator(seed: Seed.current))

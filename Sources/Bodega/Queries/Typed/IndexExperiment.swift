@@ -18,6 +18,9 @@ struct IndexExperiment<Object: Codable> {
         case notDetermined
         /// The property has a value that is not in the member.
         case storedElsewhere
+        /// The property is an optional with a value for which the type leaves the member out, so that a record without
+        /// the member need not have `nil`.
+        case leftOut
     }
 
     /// The values of all kinds that are put into the member: also those that decoders limit, or treat as no value.
@@ -32,8 +35,13 @@ struct IndexExperiment<Object: Codable> {
         guard let json = encoded(object) else { return .unknown }
         let value = key(of: object[keyPath: index.keyPath])
         if value == nil { return .notDetermined }
-        let isKnown = value != StorageSortKey.none
-        if isKnown, !hasValue(value, in: json) { return .storedElsewhere }
+        var isKnown = value != StorageSortKey.none
+        if isKnown, !hasValue(value, in: json) {
+            guard leavesOut(value, of: json) else { return .storedElsewhere }
+            if isOptional { return .leftOut }
+            // Records without the member are candidates.
+            isKnown = false
+        }
         // No query uses such an index.
         if !isPlain, !isOptional { return .notDetermined }
         // The member can't tell an absent value from one that is nil.
@@ -65,6 +73,21 @@ struct IndexExperiment<Object: Codable> {
             }
         }
         return isFound ? .determined : .unknown
+    }
+
+    /// Whether the property is stored in the member, and the type leaves the member out for a value, such as a default:
+    /// then the property has the values that are put into the member, or the decoder refuses them.
+    private func leavesOut(_ value: StorageSortKey?, of json: Data) -> Bool {
+        guard isPlain, key(in: json) == .none else { return false }
+        var isRefused = true
+        for variant in variants {
+            switch decode(json, setting: variant, at: index.storageIndex.names) {
+            case .refused: continue
+            case .same(let object) where key(of: object[keyPath: index.keyPath]) != value: return true
+            case .same, .other, .impossible: isRefused = false
+            }
+        }
+        return isEnumeration && isRefused
     }
 
     private var type: Any.Type { Swift.type(of: index.keyPath).valueType }

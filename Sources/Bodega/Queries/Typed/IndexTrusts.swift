@@ -47,13 +47,24 @@ final class IndexTrusts: Sendable {
         return zip(indexes, trusts).filter { $1 == .trusted }.map { $0.0 }
     }
 
+    private static let isElsewhere: Logger.Message = """
+        An index is not used, because its property has a value that is not in its member, or not in the form that the \
+        coder gives it. Declare the index with the path at which the type and the coder store the property.
+        """
+
+    private static let isLeftOut: Logger.Message = """
+        An index is not used, because the type leaves its member out for a value of the optional property, such as a \
+        default, so that a record without the member need not have nil. Encode the member for each value but nil, or \
+        declare no index.
+        """
+
     /// Finds out what an object shows about the indexes of its type.
     func learn<Object: Codable>(from object: Object, coder: JSONObjectCoder) {
         let id = ObjectIdentifier(Object.self)
         let indexes = Object.queryIndexes
         var trusts = states.withLock { $0[id]?.trusts } ?? []
         if trusts.count != indexes.count { trusts = Array(repeating: nil, count: indexes.count) }
-        var violations: [(path: String, property: String)] = []
+        var violations: [(index: Index<Object>, message: Logger.Message)] = []
         for (number, index) in indexes.enumerated() where trusts[number] == nil {
             switch IndexExperiment(index: index, coder: coder).outcome(for: object) {
             case .unknown: break
@@ -61,7 +72,10 @@ final class IndexTrusts: Sendable {
             case .notDetermined: trusts[number] = .doubtful
             case .storedElsewhere:
                 trusts[number] = .doubtful
-                violations.append((index.storageIndex.path, "\(index.keyPath)"))
+                violations.append((index, Self.isElsewhere))
+            case .leftOut:
+                trusts[number] = .doubtful
+                violations.append((index, Self.isLeftOut))
             }
         }
         // Another thread may have learnt the same in the meantime, and reported it.
@@ -74,12 +88,10 @@ final class IndexTrusts: Sendable {
         guard isNew else { return }
         for violation in violations {
             logger.error(
-                """
-                An index is not used, because its property has a value that is not in its member, or not in the form that \
-                the coder gives it. Declare the index with the path at which the type and the coder store the property.
-                """,
+                violation.message,
                 metadata: [
-                    "type": "\(Object.self)", "path": "\(violation.path)", "property": "\(violation.property)",
+                    "type": "\(Object.self)", "path": "\(violation.index.storageIndex.path)",
+                    "property": "\(violation.index.keyPath)",
                 ])
         }
     }

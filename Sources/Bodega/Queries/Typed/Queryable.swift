@@ -16,10 +16,12 @@
 /// member as `nil`, if the property is optional. If it accepts other values, for example a text as a number, or an unknown
 /// text as a fallback case of an enumeration, queries act as if there were no index: they take longer, and find the same.
 ///
-/// A property that is not optional may have a default for a missing or `null` member.
+/// A property that is not optional may have a default for a missing or `null` member, and the type may leave the member
+/// out when it encodes that default. If an optional property has a default other than `nil`, a missing member does not
+/// say that it is `nil`, so the index is not used.
 ///
-/// An index over a member that does not have the property's value, for example because of `CodingKeys`, is not used, and an
-/// error in the log says so once for each coder.
+/// An index over a member that does not have the property's value, for example because of `CodingKeys`, is not used. An
+/// error in the log says so, and why, once for each coder.
 ///
 /// The experiment can't notice a decoder that treats some records in another way than the first ones, for example one that
 /// reads an optional property from an older member if the declared one is missing. Don't declare an index over such a
