@@ -116,7 +116,7 @@ final class ReaderGate: Sendable {
             return (read, state.enter())
         }
         guard let (read, place) = next else { return false }
-        place?.wait()
+        if let place { WorkerThreads.waiting { place.wait() } }
         let resume = read()
         leave()
         resume()
@@ -125,7 +125,7 @@ final class ReaderGate: Sendable {
 
     /// Enters on the caller's thread, after blocking it until the readers before it have entered.
     func enterWaiting() {
-        state.withLock { $0.enter() }?.wait()
+        if let place = state.withLock({ $0.enter() }) { WorkerThreads.waiting { place.wait() } }
     }
 
     /// Runs a closure on the caller's thread while no reader is inside, after earlier readers have left.

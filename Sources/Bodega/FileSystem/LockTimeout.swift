@@ -85,7 +85,9 @@ package struct LockDeadline: Sendable {
             guard let request = LockRequest(descriptor, kind, limit: timeout.threads) else {
                 return try retry(descriptor, kind, path())
             }
-            while request.result == nil, remaining > .zero { timeout.wait(request.answer, remaining) }
+            WorkerThreads.waiting {
+                while request.result == nil, remaining > .zero { timeout.wait(request.answer, remaining) }
+            }
             if let number = request.abandon() {
                 if number == 0 { return }
                 throw StorageError.system(number, path(), "locked")
@@ -111,7 +113,7 @@ package struct LockDeadline: Sendable {
         repeat {
             let remaining = remaining
             if remaining == .zero { throw error("Another process", path()) }
-            timeout.wait(never, min(pause, remaining))
+            WorkerThreads.waiting { timeout.wait(never, min(pause, remaining)) }
             pause = min(pause * 2, Self.longestPause)
         } while try !tryLock(descriptor, kind, path())
     }

@@ -40,7 +40,9 @@ package final class TurnLock: Sendable {
         let thread = withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) }
         if holder.withLock({ $0 == thread }) { return try body() }
         let remaining = Int((deadline.remaining / .nanoseconds(1)).rounded(.up))
-        if free.wait(timeout: .now() + .nanoseconds(remaining)) == .timedOut {
+        if free.wait(timeout: .now()) == .timedOut,
+            WorkerThreads.waiting({ free.wait(timeout: .now() + .nanoseconds(remaining)) }) == .timedOut
+        {
             throw deadline.error("Another thread of this process", path())
         }
         holder.withLock { $0 = thread }

@@ -124,7 +124,7 @@ final class SQLiteConnectionPool: Sendable {
     private func prepareToWrite(_ connection: DatabaseQueue) {
         WorkerThreads.shared.run {
             do {
-                try connection.writeWithoutTransaction { db in try db.allowLargeCache() }
+                try connection.writeOnWorker { db in try db.allowLargeCache() }
             } catch {
                 bodegaLogger.debug("Large batches may be slow.", metadata: ["error": "\(error)"])
             }

@@ -46,10 +46,10 @@ extension SQLiteFile {
     ) throws -> (SQLiteConnectionPool, standardTable: SQLiteTable.Condition?) {
         var configuration = Configuration()
         configuration.label = "emporium.bodega"
-        configuration.busyMode = .timeout(lockTimeout)
         let isFirst = Locked(true)
         let standardTable = Locked<SQLiteTable.Condition?>(nil)
         configuration.prepareDatabase { db in
+            db.setLockTimeout(lockTimeout)
             if db.configuration.readonly { return }
             // Before the file is read, which would create its WAL.
             if sqlite3_db_readonly(db.sqliteConnection, "main") == 1 {
@@ -116,12 +116,12 @@ extension SQLiteFile {
         do {
             try writer.writeWithoutTransaction { db in
                 guard let connection = db.sqliteConnection else { return }
-                sqlite3_busy_timeout(connection, 0)
+                db.setLockTimeout(0)
                 // Apple's SQLite rejects changes of definitions by default.
                 let wasDefended = emporium_sqlite_defend(connection, 0)
                 defer {
                     if wasDefended == 1 { _ = emporium_sqlite_defend(connection, 1) }
-                    sqlite3_busy_timeout(connection, Int32(lockTimeout * 1000))
+                    db.setLockTimeout(lockTimeout)
                 }
                 try db.inTransaction(.immediate) {
                     if try table.condition(in: db) == .withoutDefaults { try table.addDefaults(in: db) }

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import GRDBSQLite
 import Logging
 
 extension SQLiteFile {
@@ -16,11 +15,11 @@ extension SQLiteFile {
     /// - Parameter waits: Whether to wait for other writers.
     func vacuum(waitingForWriters waits: Bool = true) throws {
         let writer = try writable().writer
-        try writer.writeWithoutTransaction { db in
-            try withBusyTimeout(waits ? lockTimeout : 0, of: db) { try db.execute(sql: "VACUUM") }
+        try writer.writeOnWorker { db in
+            try db.withLockTimeout(waits ? lockTimeout : 0, then: lockTimeout) { try db.execute(sql: "VACUUM") }
             // In WAL mode the file itself shrinks with the checkpoint.
             do {
-                try withBusyTimeout(0, of: db) { _ = try db.checkpoint(.truncate) }
+                try db.withLockTimeout(0, then: lockTimeout) { _ = try db.checkpoint(.truncate) }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
                 bodegaLogger.notice("The file shrinks later: it is being read.", metadata: ["file": "\(url.path)"])
             }
@@ -46,12 +45,5 @@ extension SQLiteFile {
                 metadata: ["file": "\(url.path)", "error": "\(error)"]
             )
         }
-    }
-
-    /// Runs a closure with another limit for waiting for locks.
-    func withBusyTimeout(_ seconds: TimeInterval, of db: Database, _ body: () throws -> Void) rethrows {
-        sqlite3_busy_timeout(db.sqliteConnection, Int32(seconds * 1000))
-        defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000)) }
-        try body()
     }
 }

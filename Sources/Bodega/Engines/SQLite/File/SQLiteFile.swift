@@ -1,6 +1,5 @@
 package import Foundation
 import GRDB
-import GRDBSQLite
 
 #if canImport(Darwin)
 import Darwin
@@ -35,6 +34,8 @@ package final class SQLiteFile: Sendable {
     private let state: Locked<State>
     /// Locked while the file is opened.
     private let opening = NSLock()
+    /// What asynchronous writers wait for until there is a connection that writes.
+    private let openings = SharedWork<(writer: DatabaseQueue, commits: SQLiteGroupCommit)>()
     private let open: @Sendable () throws -> Connections
     let lockTimeout: TimeInterval
     let observers = SQLiteCommitObservers()
@@ -74,8 +75,8 @@ package final class SQLiteFile: Sendable {
     ///   - url: The location of the file.
     ///   - lockTimeout: How long, in seconds, an operation waits for a lock that another program holds.
     init(reading url: URL, lockTimeout: TimeInterval) {
-        self.url = url
         let url = url.fixed
+        self.url = url
         self.lockTimeout = Self.limited(lockTimeout)
         let connections = Connections.reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
         self.state = Locked(.open(connections))
@@ -90,12 +91,12 @@ package final class SQLiteFile: Sendable {
     var connections: Connections {
         get throws {
             if let connections = try openConnections() { return connections }
-            return try opening.withLock {
-                if let connections = try openConnections() { return connections }
-                let connections = try open()
-                state.withLock { $0 = .open(connections) }
-                return connections
-            }
+            WorkerThreads.waiting { opening.lock() }
+            defer { opening.unlock() }
+            if let connections = try openConnections() { return connections }
+            let connections = try open()
+            state.withLock { $0 = .open(connections) }
+            return connections
         }
     }
 
@@ -166,7 +167,7 @@ package final class SQLiteFile: Sendable {
             let (pool, commits) = try pool(of: connections)
             if let writer = try pool.availableWriter() { return (writer, commits) }
         }
-        return try await onWorker { try self.writable() }
+        return try await openings.value { try self.writable() }
     }
 
     private func pool(of connections: Connections) throws -> (SQLiteConnectionPool, SQLiteGroupCommit) {
@@ -218,9 +219,7 @@ package final class SQLiteFile: Sendable {
     ) async throws -> Value {
         do {
             let value = try pool.read(isTransaction: isTransaction) { db in
-                sqlite3_busy_timeout(db.sqliteConnection, 0)
-                defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000)) }
-                return try body(db)
+                try db.withLockTimeout(0, then: lockTimeout) { try body(db) }
             }
             readers.leave()
             return value

@@ -15,6 +15,8 @@ import GRDB
 ///    others can use the connection in between.
 /// 6. If a shared transaction fails, it is rolled back, and each job gets a transaction of its own.
 ///
+/// So one thread at most waits for the lock that another program holds, however many asynchronous writers there are.
+///
 /// `waiting` guards the jobs and whether a commit is scheduled. The writing connection serialises steps 3 to 6.
 ///
 /// This is group commit as in DeWitt et al., "Implementation Techniques for Main Memory Database Systems", SIGMOD 1984.
@@ -90,7 +92,7 @@ final class SQLiteGroupCommit: Sendable {
     /// other users of the connection get it in between.
     private func schedule(on writer: DatabaseQueue) {
         WorkerThreads.shared.run {
-            writer.writeWithoutTransaction { db in self.runWaiting(in: db) }
+            writer.writeOnWorker { db in self.runWaiting(in: db) }
             let isMoreWaiting = self.waiting.withLock { waiting in
                 waiting.isScheduled = !waiting.jobs.isEmpty
                 return waiting.isScheduled
@@ -104,7 +106,7 @@ final class SQLiteGroupCommit: Sendable {
 
     /// Commits all waiting jobs, blocking the caller.
     func commitWaiting(on writer: DatabaseQueue) {
-        writer.writeWithoutTransaction { db in runWaiting(in: db) }
+        writer.writeOnWorker { db in runWaiting(in: db) }
     }
 
     /// Commits all waiting jobs.

@@ -129,7 +129,7 @@ extension SQLiteFile {
 
     private func truncateLog(in db: Database) -> Bool {
         do {
-            try withBusyTimeout(0.02, of: db) { _ = try db.checkpoint(.truncate) }
+            try db.withLockTimeout(0.02, then: lockTimeout) { _ = try db.checkpoint(.truncate) }
             return true
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             bodegaLogger.debug(

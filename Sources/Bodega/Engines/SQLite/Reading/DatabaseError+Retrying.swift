@@ -18,7 +18,7 @@ extension DatabaseError {
                 return try body()
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && DispatchTime.now() < deadline {
                 bodegaLogger.debug("The database is locked. Retrying…", metadata: ["file": "\(path)"])
-                Thread.sleep(forTimeInterval: pause)
+                WorkerThreads.waiting { Thread.sleep(forTimeInterval: pause) }
                 pause = min(pause * 2, 0.1)
             }
         }

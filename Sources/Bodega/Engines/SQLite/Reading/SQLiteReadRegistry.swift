@@ -141,9 +141,9 @@ enum SQLiteReadRegistry {
             }
             if let pool { return pool }
             let readers = entries.compactMap(\.reader)
-            for reader in readers { try file.release(reader) }
+            for reader in readers { try WorkerThreads.waiting { try file.release(reader) } }
             // Readers that were released are about to close the file, but have not done so yet.
-            if readers.isEmpty { file.wait(forClosingAfter: closings) }
+            if readers.isEmpty { WorkerThreads.waiting { file.wait(forClosingAfter: closings) } }
         }
     }
 }

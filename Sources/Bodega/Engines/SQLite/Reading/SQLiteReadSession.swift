@@ -136,8 +136,8 @@ final class SQLiteReadSession {
         var configuration = Configuration()
         configuration.label = "emporium.bodega.reading"
         configuration.readonly = true
-        configuration.busyMode = .timeout(lockTimeout)
         configuration.prepareDatabase { db in
+            db.setLockTimeout(lockTimeout)
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
             if state == .abandoned {
                 try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
