@@ -14,7 +14,7 @@ package struct StorageQuery<Match>: Sendable {
     /// Passes on the match of an item that matches for sure.
     ///
     /// Returns whether it did; otherwise the item is left out.
-    package typealias Decoding = @Sendable (StorageEntry, (Match) -> Void) throws -> Bool
+    package typealias MatchDecoding = @Sendable (StorageEntry, (Match) -> Void) throws -> Bool
 
     /// Returns what is known about an item before it is examined.
     package typealias Glancing = @Sendable (StorageEntry) throws -> QueryGlance
@@ -24,7 +24,7 @@ package struct StorageQuery<Match>: Sendable {
     package var order: [QueryTerm]
     package var examine: Examination
     /// `nil` to examine all items.
-    package var decode: Decoding?
+    package var decode: MatchDecoding?
     /// `nil` to examine all items.
     package var glance: Glancing?
     /// Maximum number of candidates that an index finds, and all of which a query without a limit, or a stream, reads
@@ -35,7 +35,7 @@ package struct StorageQuery<Match>: Sendable {
 
     /// - Parameter keys: Decides about an item, see ``Examination``, in a query all of whose terms are ordered by their keys.
     package init(
-        condition: QueryCondition, order: [QueryTerm], decode: Decoding? = nil,
+        condition: QueryCondition, order: [QueryTerm], decode: MatchDecoding? = nil,
         examine keys: @escaping @Sendable (StorageEntry, (Match) -> Void) throws -> [StorageSortKey]?
     ) {
         self.init(condition: condition, order: order, decode: decode) { entry, receive in
@@ -44,7 +44,7 @@ package struct StorageQuery<Match>: Sendable {
     }
 
     package init(
-        condition: QueryCondition, order: [QueryTerm], decode: Decoding? = nil, glance: Glancing? = nil,
+        condition: QueryCondition, order: [QueryTerm], decode: MatchDecoding? = nil, glance: Glancing? = nil,
         examining examine: @escaping Examination
     ) {
         self.condition = condition

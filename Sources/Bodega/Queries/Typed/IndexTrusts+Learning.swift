@@ -1,50 +1,14 @@
 import Foundation
 import Logging
 
-/// What a coder has shown about the indexes that types declare.
-///
-/// An index can only find what it knows: the member in the JSON. Whether that member determines the property is up to the
-/// type's `Decodable` and `Encodable`, so it is found out by experiment, once for each type and coder, with the first
-/// objects that are encoded or read. See ``IndexExperiment``.
-final class IndexTrusts: Sendable {
+// The experiments of ``IndexExperiment``.
 
-    /// Whether an index can be used.
-    enum Trust: Sendable {
-        /// The member determines the property.
-        case trusted
-        /// It does not, or not in all records. Queries act as if the index did not exist.
-        case doubtful
-    }
-
-    private struct State {
-        /// The indexes of a type in the order of their declaration; `nil` if nothing is known yet.
-        var trusts: [Trust?]
-        /// The number of objects that were examined.
-        var attempts = 0
-
-        var isComplete: Bool { attempts >= IndexTrusts.maximumAttempts || trusts.allSatisfy { $0 != nil } }
-    }
-
-    /// The number of objects after which nothing more is learnt from others, because their properties are always `nil`.
-    private static let maximumAttempts = 256
-
-    private let states = Locked<[ObjectIdentifier: State]>([:])
-    private let logger: Logger
-
-    init(logger: Logger = bodegaLogger) {
-        self.logger = logger
-    }
-
-    /// Whether all is known about the indexes of a type.
-    func isComplete(for type: Any.Type) -> Bool {
-        states.withLock { $0[ObjectIdentifier(type)]?.isComplete ?? false }
-    }
+extension IndexTrusts {
 
     /// Returns the indexes that queries can use.
     func trusted<Object>(_ indexes: [Index<Object>]) -> [Index<Object>] {
         if indexes.isEmpty { return [] }
-        let trusts = states.withLock { $0[ObjectIdentifier(Object.self)]?.trusts ?? [] }
-        return zip(indexes, trusts).filter { $1 == .trusted }.map { $0.0 }
+        return zip(indexes, trusts(for: Object.self)).filter { $1 == .trusted }.map { $0.0 }
     }
 
     private static let isElsewhere: Logger.Message = """
@@ -60,9 +24,8 @@ final class IndexTrusts: Sendable {
 
     /// Finds out what an object shows about the indexes of its type.
     func learn<Object: Codable>(from object: Object, coder: JSONObjectCoder) {
-        let id = ObjectIdentifier(Object.self)
         let indexes = Object.queryIndexes
-        var trusts = states.withLock { $0[id]?.trusts } ?? []
+        var trusts = trusts(for: Object.self)
         if trusts.count != indexes.count { trusts = Array(repeating: nil, count: indexes.count) }
         var violations: [(index: Index<Object>, message: Logger.Message)] = []
         for (number, index) in indexes.enumerated() where trusts[number] == nil {
@@ -78,14 +41,7 @@ final class IndexTrusts: Sendable {
                 violations.append((index, Self.isLeftOut))
             }
         }
-        // Another thread may have learnt the same in the meantime, and reported it.
-        let isNew = states.withLock { [trusts] states in
-            let old = states[id] ?? State(trusts: Array(repeating: nil, count: trusts.count))
-            let merged = zip(old.trusts, trusts).map { $0 ?? $1 }
-            states[id] = State(trusts: merged, attempts: old.attempts + 1)
-            return merged != old.trusts
-        }
-        guard isNew else { return }
+        guard add(trusts, for: Object.self) else { return }
         for violation in violations {
             logger.error(
                 violation.message,
