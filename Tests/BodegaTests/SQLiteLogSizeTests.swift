@@ -105,15 +105,17 @@ import Musl
         let core = engine.core
         // How many read now, how many have read, and how many of these found another one.
         let (readers, isOver) = (Locked((now: 0, all: 0, overlapping: 0)), Locked(false))
+        // Each reader keeps the state before a write until that has returned, so that there is always one.
+        let (writes, written) = (Locked(0), DispatchSemaphore(value: 0))
         let reads = (0..<4).map { _ in
             Task.detached {
                 while !isOver.withLock({ $0 }) {
                     try await core.readMany { db in
+                        let keys = try SQLiteTable.standard.allKeys(in: db)
+                        #expect(keys.count >= 2_000)
+                        let seen = writes.withLock { $0 }
                         readers.withLock { $0 = ($0.now + 1, $0.all + 1, $0.overlapping + ($0.now > 0 ? 1 : 0)) }
-                        for _ in 0..<50 {
-                            let keys = try SQLiteTable.standard.allKeys(in: db)
-                            #expect(keys.count >= 2_000)
-                        }
+                        while writes.withLock({ $0 == seen }), !isOver.withLock({ $0 }) { written.wait() }
                         readers.withLock { $0.now -= 1 }
                     }
                 }
@@ -124,10 +126,13 @@ import Musl
         for _ in 0..<80 {
             let begun = readers.withLock { $0.all }
             try await write(4, to: engine)
+            writes.withLock { $0 += 1 }
+            for _ in reads { written.signal() }
             largest = max(largest, logSize)
             try await waitUntil("others read") { readers.withLock { $0.all > begun } }
         }
         isOver.withLock { $0 = true }
+        for _ in reads { written.signal() }
         for read in reads { try await read.value }
         let (_, all, overlapping) = readers.withLock { $0 }
         #expect(overlapping > all / 2)

@@ -39,8 +39,11 @@ struct WorkerThreadsTests {
                 open.wait()
             }
         }
-        try await threads.value { for _ in 0..<3 { arrivals.wait() } }
-        #expect(threads.count == 4)
+        let count = try await threads.value {
+            for _ in 0..<3 { arrivals.wait() }
+            return threads.count
+        }
+        #expect(count == 4)
         for _ in 0..<3 { open.signal() }
     }
 }
