@@ -44,7 +44,7 @@ import Testing
 
     /// How many bytes of memory another process takes for a cache.
     private func growth(_ arguments: String...) async throws -> Int {
-        let lines = await try Child(["fill-cache"] + arguments).lines()
+        let lines = try await Child(["fill-cache"] + arguments).lines()
         return try #require(lines.first.flatMap { Int($0) })
     }
 }
