@@ -32,10 +32,10 @@ import Musl
 /// threads waiting, that would be a deadlock.
 ///
 /// `state` is guarded by its lock. Whether a ``Worker`` waits is only known to its own thread.
-final class WorkerThreads: Sendable {
+package final class WorkerThreads: Sendable {
 
     /// The threads of all engines.
-    static let shared = WorkerThreads(limit: 64, maximum: 512, idleTime: 5)
+    package static let shared = WorkerThreads(limit: 64, maximum: 512, idleTime: 5)
 
     /// A structure around the closure, which containers would otherwise wrap.
     private struct Job {
@@ -75,7 +75,7 @@ final class WorkerThreads: Sendable {
     var count: Int { state.withLock { $0.threads } }
 
     /// Runs a closure on one of the threads.
-    func run(_ work: @escaping @Sendable () -> Void) {
+    package func run(_ work: @escaping @Sendable () -> Void) {
         let job = Job(run: work)
         let (thread, isNew) = state.withLock { state -> (Idle?, Bool) in
             if let thread = state.idle.popLast() {
@@ -94,7 +94,7 @@ final class WorkerThreads: Sendable {
     }
 
     /// Runs a closure on one of the threads, and returns its result.
-    func value<Value: Sendable>(of work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    package func value<Value: Sendable>(of work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             run { continuation.resume(with: Result { try work() }) }
         }

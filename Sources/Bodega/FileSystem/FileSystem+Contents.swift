@@ -10,13 +10,16 @@ import Musl
 
 extension FileSystem {
 
-    /// Reads a whole file.
+    /// Reads a file, or a part of it.
     ///
     /// - Parameters:
     ///   - descriptor: The file, open.
-    ///   - size: The file's size. If the file has become shorter, reading ends at its end.
+    ///   - start: The place of the first byte to read.
+    ///   - size: The number of bytes. If the file has become shorter, reading ends at its end.
     ///   - path: The file's path, for the error.
-    package static func read(_ descriptor: Int32, size: Int, _ path: @autoclosure () -> String) throws -> Data {
+    package static func read(
+        _ descriptor: Int32, from start: Int = 0, size: Int, _ path: @autoclosure () -> String
+    ) throws -> Data {
         if size == 0 { return Data() }
         guard let buffer = malloc(size) else { throw StorageError.system(ENOMEM, path(), "read") }
         var count = 0
@@ -24,7 +27,7 @@ extension FileSystem {
             while count < size {
                 let step = try check(path(), "read") {
                     // In bounds: count < size, and size - count bytes are left behind buffer + count.
-                    pread(descriptor, buffer + count, min(size - count, largestTransfer), off_t(count))
+                    pread(descriptor, buffer + count, min(size - count, largestTransfer), off_t(start + count))
                 }
                 if step == 0 { break }
                 count += step

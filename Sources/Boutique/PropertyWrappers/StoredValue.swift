@@ -28,9 +28,14 @@ public import OpenCombine
 /// ## What is stored
 /// The bytes under the key are the JSON `{"value":…}`. On platforms whose user defaults do not reliably keep values,
 /// such as Linux, the bytes are in a file for each suite, in the folder `emporium/defaults` of
-/// `FileManager.Directory.applicationSupport(appendingPath:)`, and a new value is on disk when the call returns. A
-/// value that only the user defaults contain is copied to the file. A new value is also set in the `UserDefaults`
-/// object, for code that reads it there.
+/// `FileManager.Directory.applicationSupport(appendingPath:)`. A value that only the user defaults contain is copied to
+/// the file. A new value is also set in the `UserDefaults` object, for code that reads it there.
+///
+/// When a value is set in such a file, all threads and processes read it, and it survives the end of the program, also
+/// a sudden one. No call waits for the disk: a thread in the background syncs the file within a second, and again when
+/// the program exits. A power failure can take the changes that were not synced, the latest first. `flush()`
+/// waits for the disk. Only the first change of a file that an earlier version of this package has written, and the
+/// first value that needs a new folder, wait themselves.
 ///
 /// A launch argument, such as `-hasHapticsEnabled NO`, replaces the stored value as long as the program runs, as in
 /// `UserDefaults`: a new value is stored, but not read before a launch without the argument. A registered default
@@ -174,6 +179,28 @@ extension StoredValue: PersistedValue {
 }
 
 extension StoredValue {
+
+    /// Waits until the value, and all other values of its user defaults, are on disk as they are now.
+    ///
+    /// They are on disk within a second anyway. Wait if a power failure within that time must not take the change. On
+    /// Apple platforms, it waits for what `UserDefaults.synchronize()` waits for.
+    ///
+    /// - Throws: A `StorageError` if the disk could not be written. The values are still set, and the package goes on
+    ///   trying.
+    public func flush() async throws {
+        try await WorkerThreads.shared.value { try core.flush() }
+    }
+
+    /// Blocks the thread until the value, and all other values of its user defaults, are on disk as they are now.
+    ///
+    /// It is for code that can't wait otherwise. Never call it on the main actor of an app.
+    ///
+    /// - Throws: A `StorageError` if the disk could not be written. The values are still set, and the package goes on
+    ///   trying.
+    @available(*, noasync, message: "Use the asynchronous method of the same name.")
+    public func flush() throws {
+        try core.flush()
+    }
 
     /// The error of the last write or read, or `nil` if both succeeded.
     ///

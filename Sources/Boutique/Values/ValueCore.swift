@@ -211,6 +211,11 @@ extension ValueCore {
         try write { $0 = Reading(data: nil, value: defaultValue, error: $0.error) }
     }
 
+    /// Waits until all changes of the storage that were made before the call survive a power failure.
+    func flush() throws {
+        try storage.flush()
+    }
+
     private func write(_ change: (inout Reading) throws -> Void) throws {
         do {
             try storage.change(key) {

@@ -28,6 +28,9 @@ protocol ValueStorage: Sendable {
     /// - Parameter data: The bytes, or `nil` to remove the value.
     func save(_ data: Data?, _ name: String) throws
 
+    /// Waits until all changes that were made before the call survive a power failure.
+    func flush() throws
+
     /// Keeps other threads, and if possible other processes, from writing during a closure.
     ///
     /// The closure may call this method again. Readers are not blocked.
@@ -44,6 +47,9 @@ protocol ValueStorage: Sendable {
 extension ValueStorage {
 
     func presets(_ name: String, insteadOf stored: Data?) -> [Data] { [] }
+
+    /// Does nothing: ``save(_:_:)`` has waited.
+    func flush() throws {}
 
     /// Changes a value atomically, and calls its observers before it returns.
     ///

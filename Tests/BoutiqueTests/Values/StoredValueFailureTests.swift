@@ -159,13 +159,15 @@ import OpenCombine
     @Test func `A failed write is reported, and the previous value is unchanged`() throws {
         let value = place.value(0)
         value.set(1)
-        let draft = place.url.appendingPathExtension("new")
-        // A folder in place of the draft, which not even root can open for writing.
-        try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: false)
+        let moved = place.folder.file("moved")
+        try FileManager.default.moveItem(at: place.url, to: moved)
+        // A folder in place of the file, which not even root can open for writing.
+        try FileManager.default.createDirectory(at: place.url, withIntermediateDirectories: false)
         value.set(2)
         #expect(value.lastError != nil)
         #expect(value.wrappedValue == 1)
-        try FileManager.default.removeItem(at: draft)
+        try FileManager.default.removeItem(at: place.url)
+        try FileManager.default.moveItem(at: moved, to: place.url)
         value.set(3)
         #expect(value.wrappedValue == 3)
         #expect(value.lastError == nil)

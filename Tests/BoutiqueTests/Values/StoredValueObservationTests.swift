@@ -157,7 +157,7 @@ import OpenCombine
 
     @Test func `Each file of a folder is watched separately`() async {
         let folder = TemporaryFolder()
-        let names = ["one.plist", "other.plist"]
+        let names = ["one.values", "other.values"]
         // A second object for a file acts like another process.
         func value(_ name: String) -> StoredValue<Int> {
             StoredValue(key: "value", default: 0, in: DefaultsFile(url: folder.file(name)))

@@ -24,12 +24,12 @@ import Testing
 
     private let timers = Locked<[Timer]>([])
 
-    private func surroundings(hasEvents: Bool) -> FileWatch.Surroundings {
-        var surroundings = FileWatch.Surroundings()
+    private func surroundings(hasEvents: Bool) -> DefaultsFile.Surroundings {
+        var surroundings = DefaultsFile.Surroundings()
         if !hasEvents {
-            surroundings.makeEvents = { path, _, _, _ in throw StorageError.system(ENOSPC, path, "watched") }
+            surroundings.watch.makeEvents = { path, _, _, _ in throw StorageError.system(ENOSPC, path, "watched") }
         }
-        surroundings.makeTimer = { [timers] queue, fire in
+        surroundings.watch.makeTimer = { [timers] queue, fire in
             let timer = Timer(queue, fire)
             timers.withLock { $0.append(timer) }
             return timer
@@ -58,7 +58,7 @@ import Testing
 
     @Test("A folder that was removed, and created again, is noticed", arguments: [true, false])
     func removedFolder(isReplaced: Bool) async throws {
-        let place = ValuePlace(name: "settings/values.plist", surroundings: surroundings(hasEvents: true))
+        let place = ValuePlace(name: "settings/suite.values", surroundings: surroundings(hasEvents: true))
         let value = place.value(0)
         value.set(1)
         var values = value.values.makeAsyncIterator()

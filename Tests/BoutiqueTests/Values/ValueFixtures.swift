@@ -13,10 +13,10 @@ final class ValuePlace: Sendable {
     /// - Parameters:
     ///   - isWatched: Whether the file is watched for foreign changes.
     ///   - name: The name of the file in the folder.
-    ///   - surroundings: The sources of events and time of the watch.
+    ///   - surroundings: The services of the system.
     init(
-        isWatched: Bool = true, name: String = "values.plist",
-        surroundings: FileWatch.Surroundings = FileWatch.Surroundings()
+        isWatched: Bool = true, name: String = "suite.values",
+        surroundings: DefaultsFile.Surroundings = DefaultsFile.Surroundings()
     ) {
         url = folder.file(name)
         file = DefaultsFile(url: url, isWatched: isWatched, surroundings: surroundings)

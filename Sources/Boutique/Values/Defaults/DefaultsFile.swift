@@ -10,22 +10,22 @@ import Glibc
 import Musl
 #endif
 
-/// Values in a property list file of their own, which maps names to bytes.
+/// Values in a file of their own, a ``ValueLog``.
 ///
-/// The file is always replaced as a whole after its new content is on disk, so readers never see a partial file and it
-/// survives a crash at any moment.
-///
-/// 1. A writer takes `turn`, which excludes the other threads, then an `flock` on the file with the suffix `.lock`,
-///    which excludes other processes. The thread that holds both may take them again.
-/// 2. It reads the entries, writes and synchronizes a draft with the suffix `.new`, and renames it to the file.
-/// 3. It caches the new entries, and synchronizes the folder.
-/// 4. The file watch of every process notices the new file and calls the observers; see ``ValueObservers``. Like that
+/// 1. A writer takes `turn`, which excludes the other threads, then an `flock` on the file, which excludes other
+///    processes. The thread that holds both may take them again.
+/// 2. It reads what other processes have appended, and appends its change. From then on each reader finds it, and it
+///    survives the end of the process.
+/// 3. `background` synchronizes the file soon after, and at the latest when the process exits; see `flush()`. No writer
+///    waits for that.
+/// 4. The file watch of every process notices the change and calls the observers; see ``ValueObservers``. Like that
 ///    of a store, it looks itself where the system reports nothing: the folder was removed, or can't be watched.
 ///
-/// A reader takes no file lock: it compares the file's status with that of the cached entries, and reads the file only
-/// if it was replaced. `turn` guards `lockFile` and `depth`, `content` the cache, and `watch` the file watch.
+/// A reader takes no file lock: it compares the status of the open file with that of the cached entries, and reads what
+/// was appended. `turn` guards `held` and `depth`, `content` the cache, and `watch` the file watch. `syncing` is held
+/// while the file is synchronized. `turn` is taken within `syncing`, never the other way round, and `content` last.
 final class DefaultsFile: ValueStorage {
-    private let url: URL
+    let url: URL
     let observers = ValueObservers()
     private let watch = Locked<Watch>(.none)
 
@@ -35,19 +35,30 @@ final class DefaultsFile: ValueStorage {
         case begun(FileWatch)
     }
 
-    private struct Content: Sendable {
-        var entries: [String: Data] = [:]
-        var file: OpenFile?
-    }
-
-    private let content = Locked(Content())
+    let content: Locked<DefaultsContent>
 
     private let turn = TurnLock()
     private let lockTimeout: LockTimeout
-    private let surroundings: FileWatch.Surroundings
+    let path: String
+    let surroundings: Surroundings
     /// The locked file and the number of nested locks.
-    nonisolated(unsafe) private var lockFile: OpenFile?
+    nonisolated(unsafe) private var held: OpenFile?
     nonisolated(unsafe) private var depth = 0
+
+    let syncing = NSLock()
+    let background: DelayedJob
+    let hasFailed = Locked(false)
+
+    /// The system's services that a file of values uses.
+    struct Surroundings: Sendable {
+        var watch = FileWatch.Surroundings()
+        /// Makes an open file, or the entries of an open folder, survive a power failure.
+        var synchronize: @Sendable (_ descriptor: Int32, _ path: String) throws -> Void = {
+            try FileSystem.synchronize($0, $1)
+        }
+        /// Calls a closure later, on a thread that may block.
+        var delay: DelayedJob.Delay = DelayedJob.halfASecond
+    }
 
     /// Creates an object for a file without accessing it. A process must have one object for each file: ``shared(_:)``.
     ///
@@ -56,74 +67,116 @@ final class DefaultsFile: ValueStorage {
     ///   - lockTimeout: How long writers wait for other threads and processes.
     init(
         url: URL, isWatched: Bool = true, lockTimeout: LockTimeout = .standard,
-        surroundings: FileWatch.Surroundings = FileWatch.Surroundings()
+        surroundings: Surroundings = Surroundings()
     ) {
         self.url = url
+        self.path = url.path
         self.lockTimeout = lockTimeout
         self.surroundings = surroundings
+        content = Locked(DefaultsContent(url: url))
+        background = DelayedJob(surroundings.delay)
         if !isWatched { watch.withLock { $0 = .unwatched } }
     }
 
-    private static let all = Locked<[URL: DefaultsFile]>([:])
-
-    /// The object for a file, the same for each call.
-    static func shared(_ url: URL) -> DefaultsFile {
-        all.withLock { all in
-            if let file = all[url] { return file }
-            let file = DefaultsFile(url: url)
-            all[url] = file
-            return file
-        }
-    }
-
     func load(_ name: String) throws -> Data? {
-        try entries()[name]
+        let (data, isUnsynced) = try content.withLock { content in
+            let isFirst = try content.refresh()
+            return (content.entries[name], isFirst && content.log.needsSync)
+        }
+        // A process that was killed has left changes behind.
+        if isUnsynced { flushLater() }
+        return data
     }
 
     func save(_ data: Data?, _ name: String) throws {
-        var entries = try entries()
-        if entries[name] == data { return }
-        entries[name] = data
-        let bytes = try PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0)
-        let folder = try OpenFile(url.deletingLastPathComponent(), O_RDONLY | O_DIRECTORY)
-        // No other writer uses this name while the lock is held.
-        let draft = url.appendingPathExtension("new")
-        try FileSystem.createFile(
-            draft.lastPathComponent, in: folder.descriptor, permissions: 0o600, bytes, draft.path
-        ) { descriptor in
-            try FileSystem.synchronize(descriptor, draft.path)
-            try FileSystem.check(url.path, "replaced") { rename(draft.path, url.path) }
+        let (old, mustBeReplaced) = try content.withLock { content in
+            try content.refresh()
+            return (content.entries[name], content.mustBeReplaced)
         }
-        let file = try OpenFile(url, O_RDONLY)
-        let status = try file.status()
-        content.withLock { $0 = Content(entries: entries, file: file.known(as: FileVersion(status))) }
-        try FileSystem.synchronize(folder.descriptor, folder.url.path)
+        if old == data { return }
+        if mustBeReplaced {
+            boutiqueLogger.notice(
+                """
+                A file of values is replaced: it is that of an earlier version, or ends in an incomplete change, as \
+                after a power failure or the sudden end of a program.
+                """,
+                metadata: ["file": "\(path)"]
+            )
+            try replace(lockTimeout.deadline())
+        }
+        try append {
+            try $0.append(data, name)
+        } then: {
+            $0.note(data, name, $1, $2)
+        }
+        flushLater()
+    }
+
+    /// Appends a record to the file. Only called within ``exclusively(_:)``.
+    ///
+    /// - Parameters:
+    ///   - record: Adds the record to the log, and returns its bytes.
+    ///   - note: Notes it, unless a reader has read it in the meantime.
+    func append(
+        _ record: (inout ValueLog) throws -> Data,
+        then note: (inout DefaultsContent, ValueLog, FileVersion) -> Void
+    ) throws {
+        let old = try content.withLock { content in
+            try content.refresh()
+            return content.log
+        }
+        guard let held else { preconditionFailure("A file of values is changed without exclusive access.") }
+        var new = old
+        let bytes = try record(&new)
+        do {
+            try bytes.withUnsafeBytes { try FileSystem.append($0, to: held.descriptor, path) }
+        } catch {
+            // A part may have been written. If it can't be removed, the next writer replaces the file.
+            ftruncate(held.descriptor, off_t(old.end))
+            throw error
+        }
+        let version = FileVersion(try held.status())
+        content.withLock { content in
+            if content.log == old { note(&content, new, version) }
+        }
     }
 
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        let (deadline, lock) = (lockTimeout.deadline(), url.appendingPathExtension("lock"))
-        return try turn.withLock(deadline, lock.path) { try withFileLock(lock, deadline, body) }
+        try exclusively(lockTimeout.deadline(), body)
     }
 
-    private func withFileLock<Result>(
-        _ url: URL, _ deadline: LockDeadline, _ body: () throws -> Result
-    ) throws -> Result {
-        if depth == 0 {
-            try FileSystem.createDirectory(at: url.deletingLastPathComponent())
-            let file = try OpenFile(url, O_RDWR | O_CREAT)
-            try deadline.lock(file.descriptor, LOCK_EX, url.path)
-            lockFile = file
-        }
-        depth += 1
-        defer {
-            depth -= 1
-            if depth == 0, let file = lockFile {
-                // Unlocked explicitly: a child that was forked in the meantime would keep the lock of a closed file.
-                flock(file.descriptor, LOCK_UN)
-                lockFile = nil
+    func exclusively<Result>(_ deadline: LockDeadline, _ body: () throws -> Result) throws -> Result {
+        try turn.withLock(deadline, path) {
+            if depth == 0 {
+                let (file, version) = try lock(url, deadline)
+                content.withLock { $0.checkPath(version) }
+                held = file
             }
+            depth += 1
+            defer {
+                depth -= 1
+                if depth == 0 { hold(nil) }
+            }
+            return try body()
         }
-        return try body()
+    }
+
+    /// Opens and locks a file, and creates it if it is missing.
+    func lock(_ url: URL, _ deadline: LockDeadline) throws -> (OpenFile, FileVersion) {
+        while true {
+            let file = try OpenFile(creating: url, O_RDWR | O_APPEND)
+            try deadline.lock(file.descriptor, LOCK_EX, file.path)
+            let version = FileVersion(try file.status())
+            // Another process may have replaced the file in the meantime.
+            if FileVersion(at: file.path).map(version.isSameFile) == true { return (file, version) }
+            file.unlock()
+        }
+    }
+
+    /// Replaces the locked file, and unlocks the previous one.
+    func hold(_ file: OpenFile?) {
+        held?.unlock()
+        held = file
     }
 
     func observe(_ name: String, _ onChange: @escaping ValueObservers.Observer) -> ValueObservation {
@@ -139,55 +192,21 @@ final class DefaultsFile: ValueStorage {
         } catch {
             boutiqueLogger.debug(
                 "The folder of stored values does not exist and could not be created.",
-                metadata: ["file": "\(url.path)", "error": "\(error)"]
+                metadata: ["file": "\(path)", "error": "\(error)"]
             )
         }
         // At first none of both, so that the first look is followed by a check.
         let lastSeen = Locked<FileVersion??>(nil)
-        return FileWatch(of: url.path, suffixes: [""], in: surroundings) { [observers, url] in
-            let version = FileVersion(at: url.path)
+        return FileWatch(of: path, suffixes: [""], in: surroundings.watch) { [observers, content, path] in
+            let version = FileVersion(at: path)
             let isNew = lastSeen.withLock { last in
                 defer { last = .some(version) }
                 return last != .some(version)
             }
-            if isNew { foreignChangeQueue.async { observers.checkForForeignChanges() } }
-        }
-    }
-
-    /// The current entries of the file.
-    private func entries() throws -> [String: Data] {
-        var status = stat()
-        while stat(url.path, &status) != 0 {
-            if errno == ENOENT { return [:] }
-            if errno != EINTR { throw StorageError.system(errno, url.path, "examined") }
-        }
-        // The cached file is kept open, so that no new file gets its inode number.
-        let version = FileVersion(status)
-        let known = content.withLock { $0.file?.isUnchanged(version) == true ? $0.entries : nil }
-        if let known { return known }
-        let file: OpenFile
-        do {
-            file = try OpenFile(url, O_RDONLY)
-        } catch let error as StorageError where error.code == .cannotOpen && access(url.path, F_OK) != 0 {
-            return [:]
-        }
-        let opened = try file.status()
-        let entries = try parse(try file.read())
-        content.withLock { $0 = Content(entries: entries, file: file.known(as: FileVersion(opened))) }
-        return entries
-    }
-
-    private func parse(_ bytes: Data) throws -> [String: Data] {
-        let damaged =
-            "The file is not a property list of values. Move it away to start with an empty file; until then, writes fail."
-        do {
-            let list = try PropertyListSerialization.propertyList(from: bytes, options: [], format: nil)
-            guard let entries = list as? [String: Data] else { throw StorageError(.damaged, damaged, file: url) }
-            return entries
-        } catch let error as StorageError {
-            throw error
-        } catch {
-            throw StorageError(.damaged, damaged, file: url, cause: error)
+            if isNew {
+                content.withLock { $0.checkPath(version) }
+                foreignChangeQueue.async { observers.checkForForeignChanges() }
+            }
         }
     }
 }

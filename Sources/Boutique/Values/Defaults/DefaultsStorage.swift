@@ -8,7 +8,7 @@ func defaultsStorage(for defaults: UserDefaults) -> any ValueStorage {
     #else
     guard let domain = defaults.domain else { return PlatformDefaults(defaults) }
     let folder = FileManager.Directory.applicationSupport(appendingPath: "emporium/defaults")
-    let file = folder.url.appendingPathComponent(fileName(domain) + ".plist", isDirectory: false)
+    let file = folder.url.appendingPathComponent(fileName(domain) + ".values", isDirectory: false)
     return DefaultsInFile(file: .shared(file), domain: domain, defaults: defaults)
     #endif
 }

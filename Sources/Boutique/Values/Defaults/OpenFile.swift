@@ -11,16 +11,29 @@ import Musl
 
 /// An open file, which is closed when the object is released.
 final class OpenFile: Sendable {
-    let url: URL
+    let path: String
     let descriptor: Int32
-    private let known = Locked<FileVersion?>(nil)
 
-    /// Opens a file. A created file is accessible by its owner only.
-    init(_ url: URL, _ flags: Int32) throws {
-        self.url = url
-        // Opening a pipe must not block until another process opens its other end.
-        let flags = flags | O_CLOEXEC | O_NONBLOCK
-        descriptor = try FileSystem.check(url.path, "opened") { open(url.path, flags, 0o600) }
+    /// Opening a pipe must not block until another process opens its other end.
+    private static let flags = O_CLOEXEC | O_NONBLOCK
+
+    /// Opens a file for reading; `nil` if there is none.
+    init?(ifPresent url: URL) throws {
+        path = url.path
+        guard
+            let file = try FileSystem.openIfPresent(path, in: AT_FDCWD, O_RDONLY | Self.flags, path, absent: [ENOENT])
+        else { return nil }
+        descriptor = file
+    }
+
+    /// Opens a file, and creates it if it is missing, accessible by its owner only; its folder as well.
+    init(creating url: URL, _ flags: Int32) throws {
+        path = url.path
+        let (path, flags) = (path, flags | O_CREAT | Self.flags)
+        var descriptor = open(path, flags, 0o600)
+        if descriptor < 0, errno == ENOENT { try FileSystem.createDirectory(at: url.deletingLastPathComponent()) }
+        if descriptor < 0 { descriptor = try FileSystem.check(path, "opened") { open(path, flags, 0o600) } }
+        self.descriptor = descriptor
     }
 
     deinit {
@@ -29,22 +42,20 @@ final class OpenFile: Sendable {
 
     func status() throws -> stat {
         var status = stat()
-        try FileSystem.check(url.path, "examined") { fstat(descriptor, &status) }
+        try FileSystem.check(path, "examined") { fstat(descriptor, &status) }
         return status
     }
 
-    /// Stores a version, to detect later changes.
-    func known(as version: FileVersion) -> OpenFile {
-        known.withLock { $0 = version }
-        return self
+    /// Reads bytes of the file, fewer if it ends earlier.
+    func read(from start: Int, to end: Int) throws -> Data {
+        try FileSystem.read(descriptor, from: start, size: end - start, path)
     }
 
-    /// Whether a version is that of this file, and the file has not been changed since ``known(as:)``.
-    func isUnchanged(_ version: FileVersion) -> Bool { known.withLock { $0 } == version }
-
-    /// Reads the whole file.
-    func read() throws -> Data {
-        try FileSystem.read(descriptor, size: Int(try status().st_size), url.path)
+    /// Releases the `flock` on the file.
+    ///
+    /// Closing alone leaves the lock with each child forked in the meantime, until it executes another program.
+    func unlock() {
+        flock(descriptor, LOCK_UN)
     }
 }
 
@@ -75,5 +86,10 @@ struct FileVersion: Equatable {
             if errno != EINTR { return nil }
         }
         self.init(status)
+    }
+
+    /// Whether two versions are those of one file.
+    func isSameFile(_ other: FileVersion) -> Bool {
+        device == other.device && number == other.number
     }
 }

@@ -61,10 +61,12 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
         }
         #if !canImport(Darwin)
         // Unsynchronized values are lost when the process ends.
-        if !defaults.synchronize() {
-            throw StorageError(.inputOutput, "The user defaults could not be written.", key: CacheKey(verbatim: name))
-        }
+        try flush()
         #endif
+    }
+
+    func flush() throws {
+        if !defaults.synchronize() { throw StorageError(.inputOutput, "The user defaults could not be written.") }
     }
 
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result {

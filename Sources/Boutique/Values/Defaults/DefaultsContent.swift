@@ -1,0 +1,144 @@
+import Bodega
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The values of a ``DefaultsFile`` as they were read last.
+///
+/// Only what was appended since then is read again. Earlier versions of this package stored a property list, in a file
+/// with the extension `plist`; it counts until the first change.
+struct DefaultsContent: Sendable {
+    private let url: URL
+    /// The location of the property list.
+    let propertyList: URL
+    private(set) var entries: [String: Data] = [:]
+    private(set) var log = ValueLog()
+    /// The file that was read, open, so that no new file gets its inode number.
+    private(set) var file: OpenFile?
+    /// The version that was read; `nil` if its end could change without being noticed.
+    private var version: FileVersion?
+    /// Whether the file is a property list.
+    private(set) var isPropertyList = false
+
+    /// - Parameter url: The location of the log.
+    init(url: URL) {
+        self.url = url
+        propertyList = url.deletingPathExtension().appendingPathExtension("plist")
+    }
+
+    /// Whether a change must replace the file: it is a property list, or ends in an incomplete record.
+    var mustBeReplaced: Bool { isPropertyList || (file != nil && version == nil) }
+
+    /// Whether most of the file is changes that later ones have replaced.
+    var isWasteful: Bool {
+        let needed = entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.count + ValueLog.overhead }
+        return log.end > 4 * needed + 65_536
+    }
+
+    /// Reads the file if it has changed.
+    ///
+    /// - Returns: Whether it was read from its beginning.
+    @discardableResult
+    mutating func refresh() throws -> Bool {
+        if let file, let version {
+            let status = try file.status()
+            let current = FileVersion(status)
+            if current == version { return false }
+            if try readAppended(to: file, status, current) { return false }
+        }
+        try readAll()
+        return true
+    }
+
+    /// Forgets the file if another one has its name now.
+    mutating func checkPath(_ current: FileVersion?) {
+        if let version, current.map(version.isSameFile) != true { file = nil }
+    }
+
+    /// Notes a change that was appended to the file.
+    mutating func note(_ data: Data?, _ name: String, _ log: ValueLog, _ version: FileVersion) {
+        entries[name] = data
+        (self.log, self.version) = (log, version)
+    }
+
+    /// Notes a mark that was appended to the file.
+    mutating func note(_ log: ValueLog, _ version: FileVersion) {
+        (self.log, self.version) = (log, version)
+    }
+
+    /// Notes that the first bytes of the file are on disk.
+    mutating func noteSynced(_ count: Int, of file: OpenFile) {
+        if self.file === file { log.noteSynced(count) }
+    }
+
+    private mutating func readAppended(to file: OpenFile, _ status: stat, _ current: FileVersion) throws -> Bool {
+        // A file that was removed or replaced has no link.
+        guard !isPropertyList, status.st_nlink > 0, status.isFile, status.st_size >= log.end else { return false }
+        var (log, changes): (ValueLog, [ValueLog.Change]) = (log, [])
+        do {
+            try log.read(try file.read(from: log.end, to: Int(status.st_size))) { changes.append($0) }
+        } catch is ValueLog.Damage {
+            // Decided when the whole file is read.
+            return false
+        }
+        guard log.end == status.st_size else { return false }
+        for change in changes { entries[change.name] = change.data }
+        (self.log, version) = (log, current)
+        return true
+    }
+
+    private mutating func readAll() throws {
+        guard let file = try OpenFile(ifPresent: url) else { return try readPropertyList(orNew: nil) }
+        let status = try file.status()
+        if !status.isFile { throw Self.damaged(url) }
+        var (entries, log): ([String: Data], ValueLog) = ([:], ValueLog())
+        do {
+            try log.read(try file.read(from: 0, to: Int(status.st_size))) { entries[$0.name] = $0.data }
+        } catch let damage as ValueLog.Damage {
+            throw Self.damaged(url, cause: damage)
+        }
+        // The end of an incomplete record can be replaced by as many bytes at the same time.
+        let version = log.end == status.st_size ? FileVersion(status) : nil
+        if log.end == 0 { return try readPropertyList(orNew: file, version) }
+        set(entries, log, file, version)
+    }
+
+    /// Reads the property list. If there is none, there are no entries.
+    private mutating func readPropertyList(orNew new: OpenFile?, _ version: FileVersion? = nil) throws {
+        guard let file = try OpenFile(ifPresent: propertyList) else { return set([:], ValueLog(), new, version) }
+        let status = try file.status()
+        if !status.isFile { throw Self.damaged(propertyList) }
+        let bytes = try file.read(from: 0, to: Int(status.st_size))
+        do {
+            let list = try PropertyListSerialization.propertyList(from: bytes, options: [], format: nil)
+            guard let entries = list as? [String: Data] else { throw Self.damaged(propertyList) }
+            set(entries, ValueLog(), file, FileVersion(status), isPropertyList: true)
+        } catch let error as StorageError {
+            throw error
+        } catch {
+            throw Self.damaged(propertyList, cause: error)
+        }
+    }
+
+    /// Notes the content of a file.
+    mutating func set(
+        _ entries: [String: Data], _ log: ValueLog, _ file: OpenFile?, _ version: FileVersion?,
+        isPropertyList: Bool = false
+    ) {
+        (self.entries, self.log, self.file, self.version) = (entries, log, file, version)
+        self.isPropertyList = isPropertyList
+    }
+
+    private static func damaged(_ url: URL, cause: (any Error)? = nil) -> StorageError {
+        StorageError(
+            .damaged,
+            "The file of values is damaged. Move it away to start with an empty file; until then, writes fail.",
+            file: url, cause: cause)
+    }
+}
