@@ -4,6 +4,7 @@ import BenchHarness
 enum Metrics {
     static let all: [Metric] =
         opening + sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + coder + objects + store + codableStore
+        + values
         + scale
         + wrappers + wrapperWrites + caches + memory + feed
 }
