@@ -94,9 +94,11 @@ extension DefaultsFile {
             let content = try refreshed()
             if content.isWasteful || content.mustBeReplaced { return try replace(deadline) }
             try exclusively(deadline) {
-                try append {
-                    // Without the file, the mark would be about another one.
-                    self.content.withLock { $0.file === file } ? $0.appendMark(synced) : Data()
+                let content = try refreshed()
+                // The mark would be about another file, or follow an incomplete change.
+                if content.file !== file || content.mustBeReplaced { return }
+                try append(to: content.log) {
+                    $0.appendMark(synced)
                 } then: {
                     $0.note($1, $2)
                 }

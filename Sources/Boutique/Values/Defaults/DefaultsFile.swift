@@ -89,9 +89,9 @@ final class DefaultsFile: ValueStorage {
     }
 
     func save(_ data: Data?, _ name: String) throws {
-        let (old, mustBeReplaced) = try content.withLock { content in
+        let (old, log, mustBeReplaced) = try content.withLock { content in
             try content.refresh()
-            return (content.entries[name], content.mustBeReplaced)
+            return (content.entries[name], content.log, content.mustBeReplaced)
         }
         if old == data { return }
         if mustBeReplaced {
@@ -104,7 +104,7 @@ final class DefaultsFile: ValueStorage {
             )
             try replace(lockTimeout.deadline())
         }
-        try append {
+        try append(to: mustBeReplaced ? content.withLock { $0.log } : log) {
             try $0.append(data, name)
         } then: {
             $0.note(data, name, $1, $2)
@@ -115,16 +115,14 @@ final class DefaultsFile: ValueStorage {
     /// Appends a record to the file. Only called within ``exclusively(_:)``.
     ///
     /// - Parameters:
+    ///   - old: The log that the file contains.
     ///   - record: Adds the record to the log, and returns its bytes.
     ///   - note: Notes it, unless a reader has read it in the meantime.
     func append(
+        to old: ValueLog,
         _ record: (inout ValueLog) throws -> Data,
         then note: (inout DefaultsContent, ValueLog, FileVersion) -> Void
     ) throws {
-        let old = try content.withLock { content in
-            try content.refresh()
-            return content.log
-        }
         guard let held else { preconditionFailure("A file of values is changed without exclusive access.") }
         var new = old
         let bytes = try record(&new)
