@@ -18,7 +18,7 @@ extension Metrics {
         Metric("value.set.processor", baseline: "the same, in processor time", maximum: 3) { plan in
             try await setValue(plan, processorTime)
         },
-        Metric("value.get", baseline: "UserDefaults.data, decoded by JSONDecoder", maximum: 0.4) { plan in
+        Metric("value.get", baseline: "UserDefaults.data, decoded by JSONDecoder", maximum: 0.45) { plan in
             try await getValue(plan)
         },
     ]
