@@ -3,8 +3,8 @@ import GRDB
 
 /// The change log of a collection, as engines read it.
 struct SQLiteHistory: Sendable {
-    private let core: SQLiteFile
-    private let table: SQLiteTable
+    let core: SQLiteFile
+    let table: SQLiteTable
     private let log: SQLiteChangeLog
 
     init(of table: SQLiteTable, in core: SQLiteFile) {
@@ -27,7 +27,7 @@ struct SQLiteHistory: Sendable {
             // A new one would make the lost items look like none.
             throw StorageError(.damaged, "Another program has removed the table. Restore a backup.")
         }
-        try log.begin(in: db)
+        try log.begin(from: try core.starts.use(of: table, in: db), in: db)
     }
 
     /// The error to throw where there is no log and none can be created.
@@ -78,7 +78,9 @@ struct SQLiteHistory: Sendable {
     func changedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database
     ) throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        guard var all = try delta(since: cursor, excluding: origin, in: db) else { return nil }
+        guard var all = try delta(since: cursor, excluding: origin, in: db) else {
+            return try changedItems(sinceStart: cursor, in: db)
+        }
         while !all.isComplete {
             guard let next = try delta(since: all.cursor, excluding: nil, in: db) else { return nil }
             all.append(next)

@@ -17,10 +17,17 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
         try await begun { [history] db in try history.snapshot(in: db) }
     }
 
+    /// Reads all items in parts. Of a small file without a log, it creates no log before the first change, see
+    /// ``SQLiteLogStarts``.
     package func readSnapshot(
         _ receive: @escaping @Sendable (Int, [(key: CacheKey, data: Data)]) -> Void
     ) async throws -> StorageCursor {
-        try await begun { [history] db in try history.snapshot(in: db, receive) }
+        let read: @Sendable (Database) throws -> StorageCursor? = { [history] db in
+            try history.snapshot(in: db, receive) ?? history.started(in: db, receive)
+        }
+        if let cursor = try await core.readMany(read) { return cursor }
+        if case .pool = try core.connections, let cursor = try await core.readOnWriter(read) { return cursor }
+        return try await begun { [history] db in try history.snapshot(in: db, receive) }
     }
 
     /// Reads the next changes after a cursor, without waiting for any, at most 10,000.
@@ -36,14 +43,30 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
     public func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws
         -> StorageDelta?
     {
-        try await core.readMany { [history] db in try history.delta(since: cursor, excluding: origin, in: db) }
+        let read: @Sendable (Database) throws -> StorageDelta? = { [history] db in
+            try history.delta(since: cursor, excluding: origin, in: db)
+        }
+        if let delta = try await core.readMany(read) { return delta }
+        guard history.isStart(cursor) else { return nil }
+        return try await core.readOnWriter { [history] db in
+            try read(db) ?? (history.isUnchanged(since: cursor, in: db) ? .none(since: cursor) : nil)
+        }
     }
 
     public func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        try await core.readMany { [history] db in
-            try history.changedItems(since: cursor, excluding: origin, in: db)
+        let read: @Sendable (Database) throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? = {
+            [history] db in try history.changedItems(since: cursor, excluding: origin, in: db)
+        }
+        while true {
+            if let changed = try await core.readMany(read) { return changed }
+            guard history.isStart(cursor) else { return nil }
+            let isUnchanged = try await core.readOnWriter { [history] db in
+                try history.isUnchanged(since: cursor, in: db)
+            }
+            if isUnchanged { return (.none(since: cursor), []) }
+            try await core.writeUnreported { [history] db in try history.begin(in: db) }
         }
     }
 

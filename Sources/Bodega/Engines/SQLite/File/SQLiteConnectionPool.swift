@@ -32,6 +32,7 @@ final class SQLiteConnectionPool: Sendable {
     }
 
     private let first: DatabaseQueue
+    private let firstConnection: ObjectIdentifier
     /// The place of the file, which each read and each commit checks.
     let place: SQLiteFilePlace
     private let state: Locked<State>
@@ -40,6 +41,7 @@ final class SQLiteConnectionPool: Sendable {
     /// Opens the first connection.
     init(path: String, configuration: Configuration) throws {
         first = try DatabaseQueue(path: path, configuration: configuration)
+        firstConnection = first.unsafeRead { ObjectIdentifier($0) }
         place = SQLiteFilePlace(path: path, resolved: FileSystem.resolvedPath(path))
         state = Locked(State(idle: [first]))
     }
@@ -59,14 +61,33 @@ final class SQLiteConnectionPool: Sendable {
         try place.check()
         let reader = try takeReader()
         defer { state.withLock { $0.idle.append(reader) } }
-        return try reader.unsafeRead { db in
-            guard isTransaction else { return try body(db) }
-            try db.beginTransaction(.deferred)
-            let result = Result { try body(db) }
-            // Nothing was changed. SQLite ends the transaction by itself after some errors.
-            if db.isInsideTransaction { try db.rollback() }
-            return try result.get()
+        return try reader.unsafeRead { db in try isTransaction ? Self.inTransaction(db, body) : body(db) }
+    }
+
+    /// Reads from one snapshot on the connection that writes, or will write, blocking the caller while it is in use.
+    func readOnWriter<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try place.check()
+        let writer = try state.withLock { state in
+            try state.checkOpen()
+            return state.writer ?? first
         }
+        return try writer.unsafeRead { db in try Self.inTransaction(db, body) }
+    }
+
+    private static func inTransaction<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {
+        try db.beginTransaction(.deferred)
+        let result = Result { try body(db) }
+        // Nothing was changed. SQLite ends the transaction by itself after some errors.
+        if db.isInsideTransaction { try db.rollback() }
+        return try result.get()
+    }
+
+    /// Whether a connection is the one that writes, or will write unless a reader is using it then.
+    func isWriter(_ db: Database) -> Bool {
+        let writer = state.withLock { $0.writer }
+        if writer == nil || writer === first { return ObjectIdentifier(db) == firstConnection }
+        // The other connections in the pool can only read.
+        return !db.configuration.readonly && ObjectIdentifier(db) != firstConnection
     }
 
     private func takeReader() throws -> DatabaseQueue {

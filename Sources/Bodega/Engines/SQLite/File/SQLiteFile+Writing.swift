@@ -1,4 +1,6 @@
 import Foundation
+import GRDB
+import Logging
 
 extension SQLiteFile {
 
@@ -87,12 +89,13 @@ extension SQLiteFile {
     ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void, outcome: Locked<Outcome>) {
         let outcome = Locked(Outcome())
         return (
-            { [observers, logs] db in
+            { [self] db in
                 try plan?(db)
                 // Only now, because an observer may have registered while the change waited.
                 let effects = observers.needsEffects(of: change) ? try change.effects(in: db) : nil
                 let span: SQLiteLogSpan?
                 if isLogged {
+                    try createAwaitedLog(of: change.table, in: db)
                     span = try logs.attribute(to: change.origin, in: change.table.log, db) { try work(db) }
                 } else {
                     try work(db)
@@ -107,5 +110,22 @@ extension SQLiteFile {
             },
             outcome
         )
+    }
+
+    /// Creates the log of a collection inside of a transaction if a reader waits for the first change.
+    ///
+    /// If that fails, the collection can be changed nevertheless. Its readers then read all items.
+    private func createAwaitedLog(of table: SQLiteTable, in db: Database) throws {
+        guard starts.mustCreateLog(of: table) else { return }
+        do {
+            try db.inSavepoint {
+                try SQLiteHistory(of: table, in: self).begin(in: db)
+                return .commit
+            }
+        } catch  where db.isInsideTransaction {
+            bodegaLogger.notice(
+                "The change log of a collection could not be created.",
+                metadata: ["file": "\(url.path)", "error": "\(error)"])
+        }
     }
 }

@@ -40,6 +40,7 @@ package final class SQLiteFile: Sendable {
     let lockTimeout: TimeInterval
     let observers = SQLiteCommitObservers()
     let logs = SQLiteLogs()
+    let starts = SQLiteLogStarts()
     let watch = SQLiteWatch()
     private let shrinker = SQLiteLogShrinker()
     /// Admits every reader.
@@ -231,6 +232,28 @@ package final class SQLiteFile: Sendable {
             throw storageError(error)
         }
     }
+
+    /// Reads from one snapshot on the connection that writes, or will write, on a thread that may block.
+    func readOnWriter<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            readers.enterLater { [self] in
+                let result = Result { try mapped { try pool(of: connections).0.readOnWriter(body) } }
+                return { continuation.resume(with: result) }
+            }
+        }
+    }
+
+    /// The names of the tables without a log that no other connection can have changed since the start of their logs,
+    /// see ``SQLiteLogStarts``. This blocks the caller while the connection that writes is in use.
+    func tablesUnchangedSinceStart() throws -> Set<String> {
+        guard starts.exist else { return [] }
+        readers.enterWaiting()
+        defer { readers.leave() }
+        return try mapped { try pool(of: connections).0.readOnWriter(starts.currentTables) }
+    }
+
+    /// Whether a connection is the one that writes, or will write unless a reader is using it then.
+    func isWriter(_ db: Database) -> Bool { openedPool?.isWriter(db) ?? false }
 
     /// Uses a reading connection outside of a transaction, on a thread that may block.
     func readLoosely<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {

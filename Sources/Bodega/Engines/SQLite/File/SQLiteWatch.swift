@@ -168,7 +168,12 @@ final class SQLiteWatch: Sendable {
                 // Only now: a follower that comes later reads earlier changes by itself.
                 return try collectionsWithFollowers().mapValues { try $0.log?.endIfThere(in: db) }
             }
-            for (table, end) in ends ?? [:] { found(end, of: table) }
+            guard let ends else { return }
+            for (table, end) in ends where end != nil { found(end, of: table) }
+            let tablesWithoutLog = ends.filter { $0.value == nil }.keys
+            if tablesWithoutLog.isEmpty { return }
+            let unchanged = try core.tablesUnchangedSinceStart()
+            for table in tablesWithoutLog where !unchanged.contains(table) { found(nil, of: table) }
         } catch {
             // The followers read the file themselves and report the error.
             bodegaLogger.debug(

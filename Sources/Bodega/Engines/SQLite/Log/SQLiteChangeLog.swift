@@ -123,7 +123,11 @@ final class SQLiteChangeLog: Sendable {
     }
 
     /// Creates the log inside of a transaction, replacing one that is not complete. It does not know earlier cursors.
-    func begin(in db: Database) throws {
+    ///
+    /// - Parameters:
+    ///   - start: The first row, `nil` for one with another nonce than any row before.
+    ///   - db: The connection.
+    func begin(from start: SQLiteLogPosition? = nil, in db: Database) throws {
         try remove(in: db)
         // The triggers rely on row ids, and must never make another program's statements fail.
         _ = try db.makeStatement(sql: "SELECT rowid, key, kind FROM main.\(table)")
@@ -135,7 +139,8 @@ final class SQLiteChangeLog: Sendable {
                 )
                 """
         )
-        try db.execute(sql: "INSERT INTO main.\(name) VALUES (0, random(), \(Change.begun), NULL, NULL, NULL)")
+        let nonce = start.map { "\($0.nonce)" } ?? "random()"
+        try db.execute(sql: "INSERT INTO main.\(name) VALUES (0, \(nonce), \(Change.begun), NULL, NULL, NULL)")
         try createTriggers(in: db)
     }
 

@@ -1,0 +1,120 @@
+import Foundation
+import GRDB
+
+/// The starts of change logs that are not in the file yet.
+///
+/// To create a log, SQLite syncs the file, which takes longer than to read a few items. So a reader of all items of a
+/// small file gets the cursor of a log that is created only when it has to contain something:
+///
+/// 1. The items are read on the connection that writes. The reader gets the position of the log's first row as it will
+///    be, with a random nonce. That is noted here, with the connection's data version and a digest of the items.
+/// 2. The first change through the same ``SQLiteFile`` creates the log in its own transaction. If no other connection
+///    has committed since step 1, the first row gets the nonce. So the position is in the log, before that change.
+/// 3. Otherwise the first row gets another nonce, and the start is used up. A reader that asks for the changes since
+///    its position gets the difference between the digest and the items.
+/// 4. A reader that asks while there is no log gets no changes if no other connection has committed since step 1.
+///    Otherwise the log is created, and step 3 applies.
+///
+/// A collection has at most one start, so changes of other programs lead to a log, not to another start.
+///
+/// `starts` guards the starts. Steps 1, 2 and 4 run on one connection, one at a time.
+final class SQLiteLogStarts: Sendable {
+
+    /// The maximum size of a file, in bytes, for a start. Step 3 reads all items of the collection.
+    static let largestFile = 256 << 10
+
+    private struct Start: Sendable {
+        let position: SQLiteLogPosition
+        let version: SQLiteDataVersion
+        let digest: SQLiteDigest
+        var isUsed = false
+    }
+
+    /// By the names of the collections' tables.
+    private let starts = Locked<[String: Start]>([:])
+
+    /// Whether the next change of a collection has to create its log.
+    func mustCreateLog(of table: SQLiteTable) -> Bool {
+        starts.withLock { $0[table.name].map { !$0.isUsed } ?? false }
+    }
+
+    /// Whether there are starts.
+    var exist: Bool { starts.withLock { !$0.isEmpty } }
+
+    /// The names of the tables whose start is current, see ``current(of:in:)``.
+    func currentTables(in db: Database) throws -> Set<String> {
+        let version = try SQLiteDataVersion(in: db)
+        return starts.withLock { starts in
+            Set(starts.filter { !$0.value.isUsed && $0.value.version == version }.keys)
+        }
+    }
+
+    /// The start of a collection's log if no other connection has committed since.
+    ///
+    /// - Parameter db: The connection that writes, inside of a transaction.
+    func current(of table: SQLiteTable, in db: Database) throws -> SQLiteLogPosition? {
+        let version = try SQLiteDataVersion(in: db)
+        return starts.withLock { starts in
+            guard let start = starts[table.name], !start.isUsed, start.version == version else { return nil }
+            return start.position
+        }
+    }
+
+    /// Reads all items, and notes the start of the collection's log unless there is a current one. See step 1.
+    ///
+    /// - Parameters:
+    ///   - table: The collection's table, which has no log.
+    ///   - db: The connection that writes, inside of a transaction.
+    ///   - read: Reads all items.
+    /// - Returns: The position, `nil` if there was a start that is not current any more.
+    func begin(
+        of table: SQLiteTable, in db: Database, reading read: () throws -> [(key: CacheKey, data: Data)]
+    ) throws -> SQLiteLogPosition? {
+        if let position = try current(of: table, in: db) {
+            _ = try read()
+            return position
+        }
+        if starts.withLock({ $0[table.name] != nil }) { return nil }
+        let position = SQLiteLogPosition(number: 0, nonce: .random(in: .min ... .max))
+        let version = try SQLiteDataVersion(in: db)
+        let start = Start(position: position, version: version, digest: SQLiteDigest(of: try read()))
+        starts.withLock { $0[table.name] = start }
+        return position
+    }
+
+    /// The start to create a log from, `nil` if it was used, or if another connection has committed since. See step 2.
+    func use(of table: SQLiteTable, in db: Database) throws -> SQLiteLogPosition? {
+        guard mustCreateLog(of: table) else { return nil }
+        let position = try current(of: table, in: db)
+        setUsed(true, table)
+        db.afterNextTransaction(onCommit: { _ in }, onRollback: { _ in self.setUsed(false, table) })
+        return position
+    }
+
+    private func setUsed(_ isUsed: Bool, _ table: SQLiteTable) {
+        starts.withLock { $0[table.name]?.isUsed = isUsed }
+    }
+
+    /// The digest of the items at a position, `nil` if it is not that of a start.
+    func digest(of table: SQLiteTable, at cursor: StorageCursor) -> SQLiteDigest? {
+        guard let position = SQLiteLogPosition(cursor) else { return nil }
+        return starts.withLock { starts in
+            guard let start = starts[table.name], start.position == position else { return nil }
+            return start.digest
+        }
+    }
+}
+
+/// The version of a file's data as one connection sees it, which changes when another connection commits.
+struct SQLiteDataVersion: Equatable, Sendable {
+    /// Not the connection itself, which must not outlive its queue. It stays the same while the file is open.
+    private let connection: ObjectIdentifier
+    private let number: Int
+
+    init(in db: Database) throws {
+        connection = ObjectIdentifier(db)
+        let statement = try SQLiteStatement("PRAGMA data_version", in: db)
+        defer { statement.reset() }
+        number = try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+    }
+}

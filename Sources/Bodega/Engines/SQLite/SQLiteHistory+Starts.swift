@@ -1,0 +1,66 @@
+import Foundation
+import GRDB
+
+/// Reading a collection whose log is not in the file yet, see ``SQLiteLogStarts``.
+extension SQLiteHistory {
+
+    /// Passes on all items in parts, with the position at which the log will begin.
+    ///
+    /// - Returns: `nil` if the log has to be created first: the file is not small, or has changed since an earlier
+    ///   start. Also `nil` on another connection than the one that writes.
+    func started(
+        in db: Database, _ receive: (Int, [(key: CacheKey, data: Data)]) -> Void
+    ) throws -> StorageCursor? {
+        guard core.isWriter(db), try isSmall(db) else { return nil }
+        let position = try core.starts.begin(of: table, in: db) {
+            var all: [(key: CacheKey, data: Data)] = []
+            try table.readAllItems(in: db) { number, items in
+                all += items
+                receive(number, items)
+            }
+            return all
+        }
+        return position?.cursor
+    }
+
+    private func isSmall(_ db: Database) throws -> Bool {
+        var size = 1
+        for name in ["page_count", "page_size"] {
+            let statement = try SQLiteStatement("PRAGMA \(name)", in: db)
+            defer { statement.reset() }
+            size *= try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+        }
+        return size <= SQLiteLogStarts.largestFile
+    }
+
+    /// Whether a cursor is the position of a start.
+    func isStart(_ cursor: StorageCursor) -> Bool {
+        core.starts.digest(of: table, at: cursor) != nil
+    }
+
+    /// Whether nothing was changed since a start, as the connection that writes sees it.
+    func isUnchanged(since cursor: StorageCursor, in db: Database) throws -> Bool {
+        try core.checkPlace()
+        return try core.starts.current(of: table, in: db)?.cursor == cursor
+    }
+
+    /// The net effect of all changes since a start that is not in the log, and the items under the written keys.
+    ///
+    /// - Returns: `nil` if the cursor is not the position of a start, or if there is no log.
+    func changedItems(
+        sinceStart cursor: StorageCursor, in db: Database
+    ) throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
+        guard let digest = core.starts.digest(of: table, at: cursor), let end = try end(in: db) else { return nil }
+        let items = try table.allItems(in: db)
+        let delta = StorageDelta(changes: digest.changes(to: items), cursor: end.cursor, isComplete: true)
+        let written = delta.keysWritten(excluding: nil)
+        return (delta, items.filter { written.contains($0.key) })
+    }
+}
+
+extension StorageDelta {
+    /// No changes since a cursor.
+    static func none(since cursor: StorageCursor) -> StorageDelta {
+        StorageDelta(changes: [], cursor: cursor, isComplete: true)
+    }
+}
