@@ -17,4 +17,14 @@ public struct StorageOrigin: Hashable, Sendable {
 
     /// The origin of the current task's writes. By default `nil`: writes then have the engine's own origin.
     @TaskLocal public static var current: StorageOrigin?
+
+    /// An origin with a random identifier. On Linux, Foundation opens a file for each.
+    package static func random() -> StorageOrigin {
+        var bits: (UInt64, UInt64) = (.random(in: .min ... .max), .random(in: .min ... .max))
+        var id = withUnsafeBytes(of: &bits) { $0.loadUnaligned(as: uuid_t.self) }
+        // A random identifier, see RFC 9562, sections 4.1 and 5.4.
+        id.6 = id.6 & 0x0F | 0x40
+        id.8 = id.8 & 0x3F | 0x80
+        return StorageOrigin(id: UUID(uuid: id))
+    }
 }

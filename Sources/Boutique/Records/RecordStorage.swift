@@ -11,7 +11,7 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     let logger: Logger
     /// The records that expire.
     let expiringRecords = ExpiringRecords()
-    private let currentOrigin = Locked(StorageOrigin())
+    private let currentOrigin = Locked(StorageOrigin.random())
 
     init(engine: any StorageEngine, coding: RecordCoding<Item>, logger: Logger = boutiqueLogger) {
         self.engine = engine

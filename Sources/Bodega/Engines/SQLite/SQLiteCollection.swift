@@ -13,7 +13,7 @@ package final class SQLiteCollection: Sendable {
 
     /// The collection's table, `nil` until it is found, and after it was found to have been removed.
     private let found: Locked<SQLiteTable?>
-    private let origin = StorageOrigin()
+    private let origin = StorageOrigin.random()
 
     /// Uses the collection of an engine, and the engine's file.
     package init(of engine: SQLiteStorageEngine) {

@@ -27,7 +27,7 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     let core: SQLiteFile
     let table: SQLiteTable
     let now: @Sendable () -> Date
-    let origin = StorageOrigin()
+    let origin = StorageOrigin.random()
 
     /// Uses an existing table.
     init(core: SQLiteFile, table: SQLiteTable, now: @escaping @Sendable () -> Date) {

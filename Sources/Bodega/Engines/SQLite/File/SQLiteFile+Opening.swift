@@ -46,6 +46,8 @@ extension SQLiteFile {
     ) throws -> (SQLiteConnectionPool, standardTable: SQLiteTable.Condition?) {
         var configuration = Configuration()
         configuration.label = "emporium.bodega"
+        // They are enabled together with other settings below.
+        configuration.foreignKeysEnabled = false
         let isFirst = Locked(true)
         let standardTable = Locked<SQLiteTable.Condition?>(nil)
         configuration.prepareDatabase { db in
@@ -57,18 +59,29 @@ extension SQLiteFile {
             }
             #if canImport(Darwin)
             // Here fsync alone does not reach the disk.
-            if durability == .full { try db.execute(sql: "PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1") }
+            if durability == .full {
+                try db.executeDirectly("PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1")
+            }
             #endif
+            var isNew = false
             if isFirst.withLock({ $0 }) {
                 let found = try inspection.check(db)
-                standardTable.withLock { $0 = found }
+                isNew = try found == .missing && isEmpty(db)
+                standardTable.withLock { $0 = isNew ? .complete : found }
             }
-            guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+            if isNew { try db.executeDirectly("PRAGMA synchronous = NORMAL") }
+            guard try db.valueDirectly(of: "PRAGMA journal_mode = WAL") == "wal" else {
                 throw StorageError(.cannotOpen, "The file can't have a write-ahead log.")
             }
-            try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
-            // Where SQLite starts a large log over by itself.
-            try db.execute(sql: "PRAGMA journal_size_limit = \(SQLiteLogShrinker.limit)")
+            if isNew { try createStandardTable(in: db) }
+            // The last one: where SQLite starts a large log over by itself.
+            try db.executeDirectly(
+                """
+                PRAGMA foreign_keys = ON;
+                PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL");
+                PRAGMA journal_size_limit = \(SQLiteLogShrinker.limit)
+                """
+            )
             isFirst.withLock { $0 = false }
         }
         let pool = try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
@@ -77,6 +90,29 @@ extension SQLiteFile {
             }
         }
         return (pool, standardTable.withLock { $0 })
+    }
+
+    /// Whether a file has just been created.
+    private static func isEmpty(_ db: Database) throws -> Bool {
+        try db.valueDirectly(of: "PRAGMA page_count") == "0"
+    }
+
+    /// Creates the unnamed collection's table in a new file, in WAL mode.
+    ///
+    /// This does not sync the file: the first durable commit, of any program, makes the table durable, too. If the
+    /// system fails before that, the next opening finds an empty database and creates the table again. For the same
+    /// reason one sync of the rollback journal suffices before: it restores an empty file.
+    private static func createStandardTable(in db: Database) throws {
+        try db.executeDirectly("PRAGMA synchronous = OFF")
+        let result = Result {
+            try db.inTransaction(.immediate) {
+                try SQLiteTable.standard.create(in: db)
+                return .commit
+            }
+        }
+        // Also after an error: closing the connection may copy the WAL of other programs into the file.
+        try db.executeDirectly("PRAGMA synchronous = FULL")
+        try result.get()
     }
 
     /// Creates or completes the unnamed collection's table.
