@@ -7,8 +7,11 @@ extension Metrics {
         Metric("disk.write.batch", baseline: "POSIX write and rename, one sync", maximum: 1.5) { plan in
             try await diskWriteBatch(plan)
         },
+        Metric("disk.write.single", baseline: "POSIX write, rename, and two syncs", maximum: nil) { plan in
+            try await diskWriteSingle(plan, .full)
+        },
         Metric("disk.write.single.relaxed", baseline: "Data.write(to:options: .atomic)", maximum: 1.1) { plan in
-            try await diskWriteSingle(plan)
+            try await diskWriteSingle(plan, .relaxed)
         },
         Metric("disk.read.all", baseline: "POSIX open and read loop", maximum: 1.5) { plan in
             try await diskReadAll(plan)
@@ -26,10 +29,15 @@ extension Metrics {
         }
     }
 
-    private static func diskWriteSingle(_ plan: Plan) async throws -> Outcome {
-        try await diskWrite(plan, items: plan.size(1_000), .relaxed) { engine, items in
+    private static func diskWriteSingle(_ plan: Plan, _ durability: StorageDurability) async throws -> Outcome {
+        try await diskWrite(plan, items: plan.size(1_000), durability) { engine, items in
             for item in items { try await engine.write(item.data, key: item.key) }
         } baseline: { folder, items in
+            if durability == .full {
+                let files = try POSIXFolder(folder)
+                for item in items { try files.writeDurably(item.data, name: item.key.value) }
+                return
+            }
             for item in items {
                 let file = folder.appendingPathComponent(item.key.value, isDirectory: false)
                 try item.data.write(to: file, options: .atomic)

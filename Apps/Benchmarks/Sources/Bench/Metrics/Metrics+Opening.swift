@@ -3,7 +3,8 @@ import Bodega
 import Boutique
 import Foundation
 
-// The cost of a program's start. Both sides exclude the time to close.
+// The cost of a program's start. Both sides exclude the time to close. Times are medians of single openings, which a
+// short disturbance of the machine affects less than sums.
 extension Metrics {
     static let opening = [
         Metric("open.engine", baseline: "C API, opened and asked for a key", maximum: 2) { plan in
@@ -20,68 +21,59 @@ extension Metrics {
         },
     ]
 
-    /// The number of times that a run opens.
+    /// The number of openings for each run of other metrics.
     private static let times = 50
 
     private static func openEngine(_ plan: Plan) async throws -> Outcome {
         try await withPlace(plan, holding: 0) { folder in
             try await compare(
-                items: times,
-                runs: plan.runs,
-                ours: { try await timeOfEngines(times) { _ in folder } },
-                baseline: { try timeOfDatabases(times) { _ in folder } }
+                items: 1,
+                runs: plan.runs * times,
+                ours: { try await timeOfEngine(folder) },
+                baseline: { try timeOfDatabase { folder } }
             )
         }
     }
 
     private static func createEngine(_ plan: Plan) async throws -> Outcome {
         try await compare(
-            items: times,
-            runs: plan.runs,
+            items: 1,
+            runs: plan.runs * times / 5,
             ours: {
                 try await plan.scratch.withFolder { folder in
-                    try await timeOfEngines(times) { folder.appendingPathComponent("\($0)") }
+                    try await timeOfEngine(folder.appendingPathComponent("new"))
                 }
             },
             baseline: {
                 try await plan.scratch.withFolder { folder in
-                    let folders = (0..<times).map { folder.appendingPathComponent("\($0)") }
-                    return try timeOfDatabases(times) { number in
-                        try FileManager.default.createDirectory(at: folders[number], withIntermediateDirectories: true)
-                        return folders[number]
+                    let folder = folder.appendingPathComponent("new")
+                    return try timeOfDatabase {
+                        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                        return folder
                     }
                 }
             }
         )
     }
 
-    private static func timeOfEngines(_ count: Int, _ folder: @Sendable (Int) -> URL) async throws -> Duration {
-        var total = Duration.zero
-        for number in 0..<count {
-            let place = FileManager.Directory(url: folder(number))
-            let (time, (engine, found)) = try await timed {
-                let engine = try SQLiteStorageEngine(opening: place)
-                return (engine, try await engine.fetch(key: CacheKey("absent")))
-            }
-            try verify(found, equals: nil, "the absent item")
-            try await engine.close()
-            total += time
+    private static func timeOfEngine(_ folder: URL) async throws -> Duration {
+        let (time, (engine, found)) = try await timed {
+            let engine = try SQLiteStorageEngine(opening: FileManager.Directory(url: folder))
+            return (engine, try await engine.fetch(key: CacheKey("absent")))
         }
-        return total
+        try verify(found, equals: nil, "the absent item")
+        try await engine.close()
+        return time
     }
 
-    private static func timeOfDatabases(_ count: Int, _ folder: (Int) throws -> URL) throws -> Duration {
-        var total = Duration.zero
-        for number in 0..<count {
-            let (time, (found, database)) = try timed {
-                let database = try CDatabase(folder(number).appendingPathComponent("data.sqlite3"))
-                return (try CDatabase.Reader(database).read(key: "absent"), database)
-            }
-            try verify(found, equals: nil, "the absent item of the baseline")
-            withExtendedLifetime(database) {}
-            total += time
+    private static func timeOfDatabase(in folder: () throws -> URL) throws -> Duration {
+        let (time, (found, database)) = try timed {
+            let database = try CDatabase(folder().appendingPathComponent("data.sqlite3"))
+            return (try CDatabase.Reader(database).read(key: "absent"), database)
         }
-        return total
+        try verify(found, equals: nil, "the absent item of the baseline")
+        withExtendedLifetime(database) {}
+        return time
     }
 
     @MainActor
@@ -89,33 +81,25 @@ extension Metrics {
         let expected = People.make(0..<count)
         return try await withPlace(plan, holding: count) { folder in
             try await compare(
-                items: times,
-                runs: plan.runs,
+                items: count,
+                runs: plan.runs * times,
                 ours: {
-                    var total = Duration.zero
-                    for _ in 0..<times {
-                        let (time, engine) = try await timeOfStore(in: folder, expected)
-                        try await engine.close()
-                        total += time
-                    }
-                    return total
+                    let (time, engine) = try await timeOfStore(in: folder, expected)
+                    try await engine.close()
+                    return time
                 },
                 baseline: {
-                    var total = Duration.zero
-                    for _ in 0..<times {
-                        let (time, (people, database)) = try timed {
-                            let database = try CDatabase(folder.appendingPathComponent("data.sqlite3"))
-                            let decoder = JSONDecoder()
-                            let people = try CDatabase.Reader(database).readAll().map {
-                                try decoder.decode(Person.self, from: $0)
-                            }
-                            return (people, database)
+                    let (time, (people, database)) = try timed {
+                        let database = try CDatabase(folder.appendingPathComponent("data.sqlite3"))
+                        let decoder = JSONDecoder()
+                        let people = try CDatabase.Reader(database).readAll().map {
+                            try decoder.decode(Person.self, from: $0)
                         }
-                        try verify(people == expected, equals: true, "the people of the baseline")
-                        withExtendedLifetime(database) {}
-                        total += time
+                        return (people, database)
                     }
-                    return total
+                    try verify(people == expected, equals: true, "the people of the baseline")
+                    withExtendedLifetime(database) {}
+                    return time
                 }
             )
         }
