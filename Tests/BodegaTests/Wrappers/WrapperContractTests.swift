@@ -75,7 +75,10 @@ struct WrapperContractTests {
         try await check.run()
     }
 
-    @Test(arguments: configurations.map { StorageEngineModelTest($0, seed: Seed.current, steps: TestSizes.wrappedModelSteps) })
+    @Test(
+        arguments: configurations.map {
+            StorageEngineModelTest($0, seed: Seed.current, steps: TestSizes.wrappedModelSteps)
+        })
     func `An engine in wrappers and a dictionary agree`(_ test: StorageEngineModelTest) async throws {
         try await test.run()
     }
