@@ -183,7 +183,7 @@ import Testing
         let other = try DatabaseQueue(path: file.path)
         let counter = RowCounter()
         try withExtendedLifetime(counter) {
-            try other.inDatabase { counter.watch($0) }
+            other.inDatabase { counter.watch($0) }
             func rows(_ numbers: Range<Int>) throws -> Int {
                 let before = counter.rows
                 for number in numbers {

@@ -48,7 +48,7 @@ import Testing
         try await write("a", to: engine)
         _ = try await start(of: engine)
         #expect(try !hasLog())
-        let large = try await engine.collection(named: "large")
+        let large = try engine.collection(named: "large")
         try await large.write(Data(count: SQLiteLogStarts.largestFile), key: CacheKey("b"))
         _ = try await start(of: large)
         #expect(try hasLog())
@@ -119,7 +119,7 @@ import Testing
     @Test("Followers of several collections of a file each get the changes of their own")
     func collections() async throws {
         let engine = try open()
-        let other = try await engine.collection(named: "other")
+        let other = try engine.collection(named: "other")
         let cursors = (try await start(of: engine), try await start(of: other))
         try await write("a", to: engine)
         try await write("b", to: other)
@@ -130,7 +130,7 @@ import Testing
     @Test("A change of another collection through the same file is not signalled, and one of another program is")
     func signals() async throws {
         let engine = try open()
-        let other = try await engine.collection(named: "other")
+        let other = try engine.collection(named: "other")
         _ = try await start(of: engine)
         var signals = engine.changeSignals().makeAsyncIterator()
         await signals.next()

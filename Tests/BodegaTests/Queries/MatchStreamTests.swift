@@ -54,7 +54,7 @@ struct MatchStreamTests {
         try await sqlite.write(items)
         try await indexed.write(items)
         try await indexed.createIndex(StorageIndex("n", isForText: false))
-        let disk = try DiskStorageEngine(directory: FileManager.Directory(url: folder.file("disk")))
+        let disk = DiskStorageEngine(directory: FileManager.Directory(url: folder.file("disk")))
         try await disk.write(Array(items.prefix(60)))
         for condition in [nil, "@.n == 2", "@.n > 1 && @.m < 3", "@.m == 4", "@.n == 'b'", "@.n < 0"] {
             for (sort, isDescending) in [(nil, false), ("n", false), ("n", true), ("m", true)] {
@@ -126,7 +126,7 @@ struct MatchStreamTests {
     @Test("goes on where it was when items are removed between its parts")
     func removals() async throws {
         let folder = TemporaryFolder()
-        let disk = try DiskStorageEngine(directory: FileManager.Directory(url: folder.file("disk")))
+        let disk = DiskStorageEngine(directory: FileManager.Directory(url: folder.file("disk")))
         let padding = String(repeating: "x", count: 100_000)
         try await disk.write((0..<30).map { (CacheKey("\($0)"), Data(#"{"x":"\#(padding)"}"#.utf8)) })
         var found: [String] = []
