@@ -26,7 +26,7 @@ struct PostgresWritingTests {
     func `A large item is written and read in at most 16 mebibytes of memory`() async throws {
         let schema = try await Schemas.shared.schema()
         let count = TestSizes.haveLargestItems ? 499_999_000 : 40_000_000
-        // One arena, because glibc keeps what threads have released for each of them, so that its part depends on the load.
+        // One arena, because glibc keeps what threads have released in each, so that its part depends on the load.
         let child = try Child(
             "stream-large", "postgres", schema.url, "\(count)", environment: ["MALLOC_ARENA_MAX": "1"])
         let growth = try #require(Int(await child.lines().last ?? ""))

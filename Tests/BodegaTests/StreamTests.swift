@@ -21,7 +21,7 @@ struct StreamTests {
         arguments: [("disk", 1 << 30), ("sqlite", 999_999_000)])
     func `A large item is written and read in at most 16 mebibytes of memory`(kind: String, count: Int) async throws {
         let count = TestSizes.haveLargestItems ? count : 100_000_000
-        // One arena, because glibc keeps what threads have released for each of them, so that its part depends on the load.
+        // One arena, because glibc keeps what threads have released in each, so that its part depends on the load.
         let child = try Child(
             "stream-large", kind, folder.path, "\(count)", environment: ["MALLOC_ARENA_MAX": "1"])
         let growth = try #require(Int(await child.lines().last ?? ""))
