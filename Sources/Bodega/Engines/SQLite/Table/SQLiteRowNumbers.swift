@@ -40,7 +40,12 @@ struct SQLiteRowNumbers {
         return try statement.bind(table.plainName, at: 1) { try statement.step() ? statement.integer(at: 0) : nil }
     }
 
-    private static func exists(in db: Database) throws -> Bool { try !SQLiteColumn.all(of: name, in: db).isEmpty }
+    /// Each write asks this, so it is a cached statement.
+    private static func exists(in db: Database) throws -> Bool {
+        let statement = try SQLiteStatement("SELECT 1 FROM sqlite_master WHERE name = '\(name)'", in: db)
+        defer { statement.reset() }
+        return try statement.step()
+    }
 
     /// Whether a new row may need another number than the one that SQLite gives it.
     var mayDiffer: Bool { used != nil }
