@@ -72,7 +72,7 @@ struct OutputDraftTests {
         }
     }
 
-    @Test("have names that fit into a folder, whatever the file's name is")
+    @Test("have names that fit into a folder, for any name of the file")
     func longName() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)

@@ -6,7 +6,7 @@ import Testing
 @Suite("A place that is given by a relative URL", .timeLimit(.minutes(2)))
 struct RelativePlaceTests {
 
-    @Test("is that of the moment in which it was opened, whatever the working directory is later")
+    @Test("is in the working directory of the moment in which it was opened")
     func changedFolder() async throws {
         let (first, second) = (TemporaryFolder(), TemporaryFolder())
         let child = try Child(["move-to-another-folder", first.path, second.path])

@@ -83,7 +83,7 @@ extension Query.Term {
 /// It can be saved or sent as text. It belongs to the query that it comes from.
 ///
 /// On an engine that keeps the places of items, such as SQLite, PostgreSQL and memory, the objects after it are those
-/// that come after its place in the order of the query, whatever was added or removed since, its own object included.
+/// that come after its place in the order of the query, even if objects were added or removed since, its own included.
 /// On other engines, it is an error if its object was removed.
 public struct QueryCursor: RawRepresentable, Hashable, Codable, Sendable {
     /// The cursor as text. Its format is private.

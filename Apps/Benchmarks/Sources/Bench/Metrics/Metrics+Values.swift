@@ -28,7 +28,7 @@ extension Metrics {
         var value: Int
     }
 
-    /// Sets a value that is observed by nobody, again and again.
+    /// Sets a value without observers several times.
     private static func setValue(
         _ plan: Plan, _ measured: @escaping @Sendable (() throws -> Void) throws -> Duration
     ) async throws -> Outcome {

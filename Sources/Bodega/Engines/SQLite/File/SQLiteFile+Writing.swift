@@ -116,7 +116,7 @@ extension SQLiteFile {
     ///
     /// If that fails, the collection can be changed nevertheless. Its readers then read all items.
     private func createAwaitedLog(of table: SQLiteTable, in db: Database) throws {
-        guard starts.mustCreateLog(of: table) else { return }
+        guard starts.mustCreateLog(of: table.name) else { return }
         do {
             try db.inSavepoint {
                 try SQLiteHistory(of: table, in: self).begin(in: db)

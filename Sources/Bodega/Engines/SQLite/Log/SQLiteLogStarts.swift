@@ -34,8 +34,8 @@ final class SQLiteLogStarts: Sendable {
     private let starts = Locked<[String: Start]>([:])
 
     /// Whether the next change of a collection has to create its log.
-    func mustCreateLog(of table: SQLiteTable) -> Bool {
-        starts.withLock { $0[table.name].map { !$0.isUsed } ?? false }
+    func mustCreateLog(of table: String) -> Bool {
+        starts.withLock { $0[table].map { !$0.isUsed } ?? false }
     }
 
     /// Whether there are starts.
@@ -52,10 +52,10 @@ final class SQLiteLogStarts: Sendable {
     /// The start of a collection's log if no other connection has committed since.
     ///
     /// - Parameter db: The connection that writes, inside of a transaction.
-    func current(of table: SQLiteTable, in db: Database) throws -> SQLiteLogPosition? {
+    func current(of table: String, in db: Database) throws -> SQLiteLogPosition? {
         let version = try SQLiteDataVersion(in: db)
         return starts.withLock { starts in
-            guard let start = starts[table.name], !start.isUsed, start.version == version else { return nil }
+            guard let start = starts[table], !start.isUsed, start.version == version else { return nil }
             return start.position
         }
     }
@@ -63,27 +63,27 @@ final class SQLiteLogStarts: Sendable {
     /// Reads all items, and notes the start of the collection's log unless there is a current one. See step 1.
     ///
     /// - Parameters:
-    ///   - table: The collection's table, which has no log.
+    ///   - table: The name of the collection's table, which has no log.
     ///   - db: The connection that writes, inside of a transaction.
     ///   - read: Reads all items.
     /// - Returns: The position, `nil` if there was a start that is not current any more.
     func begin(
-        of table: SQLiteTable, in db: Database, reading read: () throws -> [(key: CacheKey, data: Data)]
+        of table: String, in db: Database, reading read: () throws -> [(key: CacheKey, data: Data)]
     ) throws -> SQLiteLogPosition? {
         if let position = try current(of: table, in: db) {
             _ = try read()
             return position
         }
-        if starts.withLock({ $0[table.name] != nil }) { return nil }
+        if starts.withLock({ $0[table] != nil }) { return nil }
         let position = SQLiteLogPosition(number: 0, nonce: .random(in: .min ... .max))
         let version = try SQLiteDataVersion(in: db)
         let start = Start(position: position, version: version, digest: SQLiteDigest(of: try read()))
-        starts.withLock { $0[table.name] = start }
+        starts.withLock { $0[table] = start }
         return position
     }
 
     /// The start to create a log from, `nil` if it was used, or if another connection has committed since. See step 2.
-    func use(of table: SQLiteTable, in db: Database) throws -> SQLiteLogPosition? {
+    func use(of table: String, in db: Database) throws -> SQLiteLogPosition? {
         guard mustCreateLog(of: table) else { return nil }
         let position = try current(of: table, in: db)
         setUsed(true, table)
@@ -91,15 +91,15 @@ final class SQLiteLogStarts: Sendable {
         return position
     }
 
-    private func setUsed(_ isUsed: Bool, _ table: SQLiteTable) {
-        starts.withLock { $0[table.name]?.isUsed = isUsed }
+    private func setUsed(_ isUsed: Bool, _ table: String) {
+        starts.withLock { $0[table]?.isUsed = isUsed }
     }
 
     /// The digest of the items at a position, `nil` if it is not that of a start.
-    func digest(of table: SQLiteTable, at cursor: StorageCursor) -> SQLiteDigest? {
+    func digest(of table: String, at cursor: StorageCursor) -> SQLiteDigest? {
         guard let position = SQLiteLogPosition(cursor) else { return nil }
         return starts.withLock { starts in
-            guard let start = starts[table.name], start.position == position else { return nil }
+            guard let start = starts[table], start.position == position else { return nil }
             return start.digest
         }
     }

@@ -12,7 +12,7 @@ extension SQLiteHistory {
         in db: Database, _ receive: (Int, [(key: CacheKey, data: Data)]) -> Void
     ) throws -> StorageCursor? {
         guard core.isWriter(db), try isSmall(db) else { return nil }
-        let position = try core.starts.begin(of: table, in: db) {
+        let position = try core.starts.begin(of: table.name, in: db) {
             var all: [(key: CacheKey, data: Data)] = []
             try table.readAllItems(in: db) { number, items in
                 all += items
@@ -35,13 +35,13 @@ extension SQLiteHistory {
 
     /// Whether a cursor is the position of a start.
     func isStart(_ cursor: StorageCursor) -> Bool {
-        core.starts.digest(of: table, at: cursor) != nil
+        core.starts.digest(of: table.name, at: cursor) != nil
     }
 
     /// Whether nothing was changed since a start, as the connection that writes sees it.
     func isUnchanged(since cursor: StorageCursor, in db: Database) throws -> Bool {
         try core.checkPlace()
-        return try core.starts.current(of: table, in: db)?.cursor == cursor
+        return try core.starts.current(of: table.name, in: db)?.cursor == cursor
     }
 
     /// The net effect of all changes since a start that is not in the log, and the items under the written keys.
@@ -50,7 +50,7 @@ extension SQLiteHistory {
     func changedItems(
         sinceStart cursor: StorageCursor, in db: Database
     ) throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        guard let digest = core.starts.digest(of: table, at: cursor), let end = try end(in: db) else { return nil }
+        guard let digest = core.starts.digest(of: table.name, at: cursor), let end = try end(in: db) else { return nil }
         let items = try table.allItems(in: db)
         let delta = StorageDelta(changes: digest.changes(to: items), cursor: end.cursor, isComplete: true)
         let written = delta.keysWritten(excluding: nil)

@@ -27,7 +27,7 @@ struct SQLiteHistory: Sendable {
             // A new one would make the lost items look like none.
             throw StorageError(.damaged, "Another program has removed the table. Restore a backup.")
         }
-        try log.begin(from: try core.starts.use(of: table, in: db), in: db)
+        try log.begin(from: try core.starts.use(of: table.name, in: db), in: db)
     }
 
     /// The error to throw where there is no log and none can be created.
