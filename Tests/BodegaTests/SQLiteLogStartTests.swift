@@ -80,6 +80,21 @@ import Testing
         #expect(try await changes(since: cursor, in: engine) == ["+a", "+b"])
     }
 
+    @Test("Changes without their items are reported, too, even if there are none after another connection's commit")
+    func changesAlone() async throws {
+        let engine = try open()
+        try await write("a", to: engine)
+        let cursor = try await start(of: engine)
+        try foreign("CREATE TABLE other (id)")
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil)?.changes.isEmpty == true)
+        try await engine.remove(key: CacheKey(verbatim: "missing"))
+        #expect(try hasLog())
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil)?.changes.isEmpty == true)
+        try await write("b", to: engine)
+        let changes = try #require(await engine.fetchChanges(since: cursor, excluding: nil)).changes
+        #expect(changes == [StorageChange(key: CacheKey(verbatim: "b"), kind: .written)])
+    }
+
     @Test("A write that fails leaves the start as it was")
     func failedWrite() async throws {
         let engine = try open()

@@ -47,10 +47,8 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
             try history.delta(since: cursor, excluding: origin, in: db)
         }
         if let delta = try await core.readMany(read) { return delta }
-        guard history.isStart(cursor) else { return nil }
-        return try await core.readOnWriter { [history] db in
-            try read(db) ?? (history.isUnchanged(since: cursor, in: db) ? .none(since: cursor) : nil)
-        }
+        // The log may have to be created, or not to contain the start.
+        return history.isStart(cursor) ? try await fetchChangedItems(since: cursor, excluding: origin)?.delta : nil
     }
 
     public func fetchChangedItems(
