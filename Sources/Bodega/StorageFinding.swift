@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A finding of an examination of a store; see ``ExaminableStorageEngine``.
+/// A finding of an examination of a store; see ``StorageBackend/examine()``.
 public struct StorageFinding: Sendable, Hashable, CustomStringConvertible {
 
     /// The severity of a finding.
@@ -44,16 +44,4 @@ public struct StorageFinding: Sendable, Hashable, CustomStringConvertible {
         if let file { text += " [\(file.path)]" }
         return text
     }
-}
-
-/// An engine that can examine its store for damage and leftovers.
-///
-/// ``SQLiteStorageEngine`` and ``DiskStorageEngine`` conform. Read-only engines can be examined, too.
-public protocol ExaminableStorageEngine: StorageEngine {
-
-    /// Looks for damage and leftovers, without changing anything.
-    ///
-    /// - Returns: The findings, in no particular order; empty if there are none.
-    /// - Throws: A ``StorageError`` if the store could not be examined.
-    func examine() async throws -> [StorageFinding]
 }

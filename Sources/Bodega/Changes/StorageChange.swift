@@ -39,6 +39,8 @@ public struct StorageDelta: Hashable, Sendable {
     public var cursor: StorageCursor
     /// Whether these are all changes at the moment of reading. Otherwise the next part can be read immediately.
     public var isComplete: Bool
+    /// The existing items under the keys that other origins have written, if they were asked for.
+    public var items: [StorageItem]
 
     /// Creates a delta.
     ///
@@ -46,10 +48,12 @@ public struct StorageDelta: Hashable, Sendable {
     ///   - changes: The changes, in the order in which they took effect.
     ///   - cursor: The cursor after the last change.
     ///   - isComplete: Whether these are all changes at the moment of reading.
-    public init(changes: [StorageChange], cursor: StorageCursor, isComplete: Bool) {
+    ///   - items: The existing items under the written keys, if they were asked for.
+    public init(changes: [StorageChange], cursor: StorageCursor, isComplete: Bool, items: [StorageItem] = []) {
         self.changes = changes
         self.cursor = cursor
         self.isComplete = isComplete
+        self.items = items
     }
 }
 

@@ -3,7 +3,7 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
     public typealias Element = StorageUpdate
     public typealias Failure = any Error
 
-    let engine: any ObservableStorageEngine
+    let engine: any StorageBackend
     let cursor: StorageCursor?
     let origin: StorageOrigin?
 
@@ -13,7 +13,7 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
 
     /// Reads one update after the other.
     public struct Iterator: AsyncIteratorProtocol {
-        let engine: any ObservableStorageEngine
+        let engine: any StorageBackend
         /// The cursor after everything that was reported or omitted. Omitted changes are in no update, so a reader that
         /// excludes an origin may find this cursor beyond that of the last update. It can be saved once that update is
         /// handled. `nil` before the first snapshot.
@@ -24,7 +24,7 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
         private var mayHaveMore = false
 
         init(
-            engine: any ObservableStorageEngine,
+            engine: any StorageBackend,
             cursor: StorageCursor?,
             origin: StorageOrigin?,
             signals: AsyncStream<Void>.Iterator

@@ -17,7 +17,10 @@ extension ObjectStorage {
     /// - Returns: The objects that exist, in the order of `keys`, and the records that could not be decoded or decrypted.
     /// - Throws: A ``StorageError`` if they could not be read.
     public func fetchObjects(forKeys keys: [CacheKey]) async throws -> FetchedObjects<Object> {
-        await FetchedObjects(try await PartialRead(from: storage) { try await $0.fetch(keys: keys) }, decodedBy: coder)
+        let request = FetchRequest(keys, options: ReadOptions(omitsUnreadable: true))
+        let answer = try await storage.fetch(request)
+        let items = answer.value.map { (key: $0.key, data: $0.data) }
+        return await FetchedObjects(items, answer.report.unreadable, decodedBy: coder)
     }
 
     /// Fetches all objects with one call to the engine.
@@ -25,7 +28,15 @@ extension ObjectStorage {
     /// - Returns: The objects in insertion order, and the records that could not be decoded or decrypted.
     /// - Throws: A ``StorageError`` if they could not be read.
     public func fetchAllObjects() async throws -> FetchedObjects<Object> {
-        await FetchedObjects(try await PartialRead(from: storage) { try await $0.fetchAll() }, decodedBy: coder)
+        let items = Locked<[(key: CacheKey, data: Data)]>([])
+        let answer = try await storage.scan(ScanRequest(options: ReadOptions(omitsUnreadable: true))) {
+            items.withLock { $0 = [] }
+            return { _, item in
+                items.withLock { $0.append((item.key, item.data)) }
+                return true
+            }
+        }
+        return await FetchedObjects(items.withLock { $0 }, answer.report.unreadable, decodedBy: coder)
     }
 
     /// Lists the keys of all objects, in insertion order.
@@ -55,11 +66,13 @@ extension ObjectStorage {
 extension FetchedObjects where Object: Decodable {
 
     /// Decodes records on all cores.
-    fileprivate init(_ read: PartialRead<[(key: CacheKey, data: Data)]>, decodedBy coder: any ObjectCoder) async {
+    fileprivate init(
+        _ items: [(key: CacheKey, data: Data)], _ unreadable: [StorageError], decodedBy coder: any ObjectCoder
+    ) async {
         let decoding = Decoding<Object>(coder: coder)
-        objectsAndKeys = await read.value.concurrentCompactMap(decoding.decode)
+        objectsAndKeys = await items.concurrentCompactMap(decoding.decode)
         undecodable = decoding.errors.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value)
-        undecodable += read.unreadable
+        undecodable += unreadable
     }
 }
 

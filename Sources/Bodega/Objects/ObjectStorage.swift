@@ -13,7 +13,7 @@ import Logging
 /// cannot be decoded. The other forms log errors and omit what could not be read.
 public final class ObjectStorage<Object: Codable>: Sendable {
 
-    package let storage: any StorageEngine
+    package let storage: any StorageBackend
     package let coder: any ObjectCoder
     /// Creates the indexes of the objects' type.
     let indexCreation: IndexCreation
@@ -26,13 +26,13 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     ///   - storage: Where the bytes are kept.
     ///   - coder: How objects become bytes; JSON by default.
     public init(storage: any StorageEngine, coder: any ObjectCoder = .json) {
-        self.storage = storage
+        self.storage = storage.backend
         self.coder = coder
         indexCreation = IndexCreation(clock: ContinuousClock())
     }
 
     init(storage: any StorageEngine, indexCreation: IndexCreation) {
-        self.storage = storage
+        self.storage = storage.backend
         coder = .json
         self.indexCreation = indexCreation
     }

@@ -23,52 +23,64 @@ public import Foundation
 /// ``StorageError/Code/decodingFailed``.
 ///
 /// The time is that of the system. If it is set back, items live longer.
-public struct ExpiringStorageEngine<Base: StorageEngine>: TransformingStorageEngine {
-    public let base: Base
+public struct ExpiringStorageEngine: TransformingStorageEngine {
+    public let base: any StorageBackend
     private let period: Duration
-    private let now: @Sendable () -> Date
+    private let current: @Sendable () -> Date
 
     private static var magic: [UInt8] { Array("EXP1".utf8) }
 
-    init(base: Base, period: Duration, now: @escaping @Sendable () -> Date) {
-        (self.base, self.period, self.now) = (base, period, now)
+    init(base: any StorageBackend, period: Duration, now: @escaping @Sendable () -> Date) {
+        (self.base, self.period, current) = (base, period, now)
     }
 
     public func encode(_ data: Data, key: CacheKey) -> Data { encode(data, key, expiringAfter: period) }
 
     private func encode(_ data: Data, _ key: CacheKey, expiringAfter period: Duration) -> Data {
-        let milliseconds = now().timeIntervalSince1970 * 1_000 + period / .milliseconds(1)
-        let expiry = Int64(exactly: milliseconds.rounded(.down)) ?? (milliseconds > 0 ? .max : .min)
-        report(expiry, of: key)
+        let expiry = expiry(after: period)
         return Self.magic + withUnsafeBytes(of: expiry.bigEndian) { Data($0) } + data
     }
 
+    /// The time at which an item that is written now expires, in milliseconds since 1970.
+    private func expiry(after period: Duration) -> Int64 {
+        let milliseconds = current().timeIntervalSince1970 * 1_000 + period / .milliseconds(1)
+        return Int64(exactly: milliseconds.rounded(.down)) ?? (milliseconds > 0 ? .max : .min)
+    }
+
+    public func now() -> Date { current() }
+
+    public var hidesItems: Bool { true }
+
+    /// Those of the base, and its items expire.
+    public var traits: StorageTraits { base.traits.union(.expires) }
+
+    public func expiryOfWrites() -> Date? { Self.date(expiry(after: period)) }
+
+    public func expiry(ofStored stored: Data, key: CacheKey) throws -> Date? {
+        Self.date(try milliseconds(of: stored, key: key))
+    }
+
+    /// The last moment stands for "never".
+    private static func date(_ milliseconds: Int64) -> Date? {
+        milliseconds == .max ? nil : Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+    }
+
+
     public func decode(_ stored: Data, key: CacheKey) throws -> Data? {
-        let expiry = try expiry(of: stored, key: key)
-        if hasPassed(expiry) { return nil }
-        report(expiry, of: key)
+        if hasPassed(try milliseconds(of: stored, key: key)) { return nil }
         return Data(stored.dropFirst(12))
-    }
-
-    private func report(_ expiry: Int64, of key: CacheKey) {
-        guard let call = InnerCall.current, call.followsExpiry else { return }
-        call.expires(ItemExpiry(key: key, time: expiry) { [now] in Self.milliseconds(now()) })
-    }
-
-    private static func milliseconds(_ date: Date) -> Int64 {
-        Int64(exactly: (date.timeIntervalSince1970 * 1_000).rounded(.down)) ?? .max
     }
 
     private func hasPassed(_ expiry: Int64) -> Bool {
         // The last moment stands for "never".
-        expiry != .max && Double(expiry) <= now().timeIntervalSince1970 * 1_000
+        expiry != .max && Double(expiry) <= current().timeIntervalSince1970 * 1_000
     }
 
     private func isExpired(_ stored: Data, key: CacheKey) throws -> Bool {
-        hasPassed(try expiry(of: stored, key: key))
+        hasPassed(try milliseconds(of: stored, key: key))
     }
 
-    private func expiry(of stored: Data, key: CacheKey) throws -> Int64 {
+    private func milliseconds(of stored: Data, key: CacheKey) throws -> Int64 {
         guard stored.count >= 12, stored.starts(with: Self.magic) else {
             throw StorageError(
                 .decodingFailed,
@@ -86,74 +98,13 @@ public struct ExpiringStorageEngine<Base: StorageEngine>: TransformingStorageEng
     ///   - period: The period; `nil` if the item never expires.
     /// - Throws: The error of the other engine.
     public func write(_ data: Data, key: CacheKey, expiringAfter period: Duration?) async throws {
-        try await callBase {
+        try await naming {
             try await base.write(encode(data, key, expiringAfter: period ?? .seconds(Int64.max)), key: key)
         }
     }
-
-    public func fetchKeys() async throws -> [CacheKey] {
-        let keys = Locked<[CacheKey]>([])
-        try await reading {
-            keys.withLock { $0 = [] }
-            if let base = base as? any QueryableStorageEngine {
-                // One item after the other, all from one moment.
-                try await base.scan([.all(after: nil)]) {
-                    keys.withLock { $0 = [] }
-                    return { _, entry in
-                        if try !isExpired(entry.data, key: entry.key) { keys.withLock { $0.append(entry.key) } }
-                        return true
-                    }
-                }
-            } else {
-                try await base.readParts { part in
-                    if let error = part.unreadable.first { throw error }
-                    for (key, data) in part.value where try !isExpired(data, key: key) {
-                        keys.withLock { $0.append(key) }
-                    }
-                }
-            }
-        }
-        return keys.withLock { $0 }
-    }
-
-    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        try await reading {
-            var (remaining, size, existing) = (candidates[...], PartSize(), Set<CacheKey>())
-            while !remaining.isEmpty {
-                let items = try await fetch(keys: size.next(of: &remaining))
-                size.fit(items)
-                existing.formUnion(items.lazy.map(\.key))
-            }
-            return candidates.filter(existing.contains)
-        }
-    }
-
-    public func fetchCount() async throws -> Int {
-        try await fetchKeys().count
-    }
-
-    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        try await reading { try await fetch(key: key) == nil ? nil : try await base.fetchDates(key: key) }
-    }
-
-    /// Performs a read of several calls. If a mirror has answered some of them from its base, and some from its copy, the
-    /// read begins again.
-    private func reading<Value>(_ read: () async throws -> Value) async throws -> Value {
-        for _ in 0..<3 {
-            let call = InnerCall()
-            let value = try await call { try await callBase(read) }
-            if !call.isMixed { return value }
-        }
-        throw StorageError(.unreachable, "The base of a mirror failed again and again during a read. Try again.")
-    }
 }
 
-/// An engine whose items are absent some time after they were written, without being removed.
-protocol ItemExpiringEngine {}
-
-extension ExpiringStorageEngine: ItemExpiringEngine {}
-
-extension ExpiringStorageEngine where Base: ConditionalStorageEngine {
+extension ExpiringStorageEngine {
 
     /// Removes the items that have expired, in batches of at most 500 items and about a mebibyte. An item that is
     /// overwritten at the same time remains.
@@ -168,7 +119,7 @@ extension ExpiringStorageEngine where Base: ConditionalStorageEngine {
         var count = 0
         var failure: (any Error)?
         try await base.readParts { part in
-            failure = failure ?? part.unreadable.first
+            failure = failure ?? part.report.unreadable.first
             var (part, attempts) = (part.value, ConditionalAttempts())
             while true {
                 let expired = part.filter { item in
@@ -183,28 +134,13 @@ extension ExpiringStorageEngine where Base: ConditionalStorageEngine {
                 }
                 try Task.checkCancellation()
                 try attempts.fail(expired[0].key)
-                part = try await base.fetch(keys: expired.map(\.key))
+                part = try await base.fetch(FetchRequest(expired.map(\.key))).value
             }
         }
         if let failure { throw failure }
         return count
     }
 }
-
-extension ExpiringStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {
-
-    /// Reads the dates of all items. See ``DatedStorageEngine/fetchAllDates()``.
-    public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
-        try await reading {
-            let existing = Set(try await fetchKeys())
-            return try await base.fetchAllDates().filter { existing.contains($0.key) }
-        }
-    }
-}
-
-extension ExpiringStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
-extension ExpiringStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
-extension ExpiringStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 extension StorageEngine {
 
@@ -219,7 +155,7 @@ extension StorageEngine {
     ///   - now: Returns the time.
     public func expiring(
         after period: Duration, now: @escaping @Sendable () -> Date = { Date() }
-    ) -> ExpiringStorageEngine<Self> {
-        ExpiringStorageEngine(base: self, period: period, now: now)
+    ) -> ExpiringStorageEngine {
+        ExpiringStorageEngine(base: backend, period: period, now: now)
     }
 }

@@ -3,30 +3,29 @@ public import Foundation
 /// An engine that forwards its calls to another engine, and may act before and after each of them, or instead.
 ///
 /// ```swift
-/// struct PrintingEngine<Base: StorageEngine>: ForwardingStorageEngine {
-///     let base: Base
+/// struct PrintingEngine: ForwardingStorageEngine {
+///     let base: any StorageBackend
 ///
-///     func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+///     func forward<Value>(
+///         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+///     ) async throws -> StorageAnswer<Value> {
 ///         print(call.operation, call.count)
 ///         return try await body()
 ///     }
 /// }
 ///
-/// extension PrintingEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-/// extension PrintingEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
-/// extension PrintingEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+/// let engine = PrintingEngine(base: MemoryStorageEngine().backend)
 /// ```
 ///
-/// The three extensions pass on capabilities that not every engine has. Omit those that your engine does not keep.
+/// The engine can do what its ``base`` can: its log, its indexes and its traits are those of the base, and calls of them are
+/// forwarded, too. To hide one of them, implement it, for example as `nil`.
 ///
-/// The engine has the order, the atomicity and the dates of its ``base``. Its `read…` methods log the errors that they
-/// cannot report, like those of each ``ThrowingStorageEngine``.
-public protocol ForwardingStorageEngine: ThrowingStorageEngine, PartiallyReadableStorageEngine {
-    /// The type of the other engine.
-    associatedtype Base: StorageEngine
+/// A wrapper that keeps data, such as a cache, reads through ``StorageBackend/fetch(_:)``, whose answer says whether it
+/// comes from a copy, and forgets the items that a ``StorageReport`` names as evicted.
+public protocol ForwardingStorageEngine: StorageBackend {
 
     /// The engine that the calls are forwarded to.
-    var base: Base { get }
+    var base: any StorageBackend { get }
 
     /// Performs a call.
     ///
@@ -34,148 +33,86 @@ public protocol ForwardingStorageEngine: ThrowingStorageEngine, PartiallyReadabl
     ///   - call: The call.
     ///   - body: Calls the method of ``base``. It can be called several times, or not at all; but the one that writes a
     ///     stream once only, unless the stream's bytes are in a file or in memory.
-    /// - Returns: The result of the call.
+    /// - Returns: The answer to the call.
     /// - Throws: The error of the call.
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value>
 }
 
-// Writing.
-extension ForwardingStorageEngine {
-
-    public func write(_ data: Data, key: CacheKey) async throws {
-        try await forward(StorageCall(.write, .item(key, data))) { try await base.write(data, key: key) }
-    }
-
-    public func write(stream: StorageByteStream, key: CacheKey) async throws {
-        try await forward(StorageCall(.writeStream, .stream(key, stream))) {
-            try await base.write(stream: stream, key: key)
-        }
-    }
-
-    public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
-        try await forward(StorageCall(.writeMany, .items(dataAndKeys))) { try await base.write(dataAndKeys) }
-    }
-
-    public func remove(key: CacheKey) async throws {
-        try await forward(StorageCall(.remove, .key(key))) { try await base.remove(key: key) }
-    }
-
-    public func remove(keys: [CacheKey]) async throws {
-        try await forward(StorageCall(.removeKeys, .keys(keys))) { try await base.remove(keys: keys) }
-    }
-
-    public func removeAllData() async throws {
-        try await forward(StorageCall(.removeAll)) { try await base.removeAllData() }
-    }
-
-    public func apply(_ operations: [StorageOperation]) async throws {
-        try await forward(StorageCall(.apply, .operations(operations))) { try await base.apply(operations) }
-    }
-}
-
-// Reading.
 extension ForwardingStorageEngine {
 
     public func fetch(key: CacheKey) async throws -> Data? {
-        try await forward(StorageCall(.fetch, .key(key))) { try await base.fetch(key: key) }
+        try await forward(.fetchOne(key)) { StorageAnswer(try await base.fetch(key: key)) }.value
+    }
+
+    public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        try await forward(.fetch(request)) { try await base.fetch(request) }
+    }
+
+    public func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        try await forward(.scan(request)) { try await base.scan(request, begin) }
     }
 
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
-        try await forward(StorageCall(.fetchStream, .key(key))) { try await base.fetchStream(key: key) }
+        try await forward(.fetchStream(key)) { StorageAnswer(try await base.fetchStream(key: key)) }.value
     }
 
-    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        try await forward(StorageCall(.fetchMany, .keys(keys))) { try await base.fetch(keys: keys) }
+    public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        try await forward(.apply(batch)) { try await base.apply(batch) }
     }
 
-    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
-        try await forward(StorageCall(.fetchAll)) { try await base.fetchAll() }
+    public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
+        try await forward(.applyStream(key, stream)) { try await base.apply(stream, key: key) }
     }
 
-    public func fetchAllData() async throws -> [Data] {
-        try await forward(StorageCall(.fetchAllData)) { try await base.fetchAllData() }
-    }
+    public var log: (any StorageLog)? { base.log.map { ForwardedLog(engine: self, base: $0) } }
 
-    public func fetchKeys() async throws -> [CacheKey] {
-        try await forward(StorageCall(.fetchKeys)) { try await base.fetchKeys() }
-    }
+    public var indexes: (any StorageIndexes)? { base.indexes.map { ForwardedIndexes(engine: self, base: $0) } }
 
-    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        try await forward(StorageCall(.fetchKeysAmong, .keys(candidates))) {
-            try await base.fetchKeys(among: candidates)
-        }
-    }
+    public var traits: StorageTraits { base.traits }
 
-    public func fetchCount() async throws -> Int {
-        try await forward(StorageCall(.fetchCount)) { try await base.fetchCount() }
-    }
+    public func now() -> Date { base.now() }
 
-    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        try await forward(StorageCall(.fetchDates, .key(key))) { try await base.fetchDates(key: key) }
-    }
+    public func examine() async throws -> [StorageFinding] { try await base.examine() }
 }
 
-// The members of a DatedStorageEngine.
-extension ForwardingStorageEngine where Base: DatedStorageEngine {
+private struct ForwardedLog: StorageLog {
+    let engine: any ForwardingStorageEngine
+    let base: any StorageLog
 
-    /// Reads several items together with their dates. See ``DatedStorageEngine/fetchItems(keys:)``.
-    public func fetchItems(keys: [CacheKey]) async throws -> [StorageItem] {
-        try await forward(StorageCall(.fetchItems, .keys(keys))) { try await base.fetchItems(keys: keys) }
+    func fetchCursor() async throws -> StorageCursor {
+        try await engine.forward(.fetchCursor) { StorageAnswer(try await base.fetchCursor()) }.value
     }
 
-    /// Reads the dates of all items, without the items. See ``DatedStorageEngine/fetchAllDates()``.
-    public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
-        try await forward(StorageCall(.fetchAllDates)) { try await base.fetchAllDates() }
+    func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
+        try await engine.forward(.fetchChanges(request)) { try await base.fetchChanges(request) }
     }
 
-    /// Writes several items with their dates. See ``DatedStorageEngine/write(items:)``.
-    public func write(items: [StorageItem]) async throws {
-        try await forward(StorageCall(.writeItems, .datedItems(items))) { try await base.write(items: items) }
-    }
+    func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> { base.changeSignals(excluding: origin) }
 }
 
-// The member of a ConditionalStorageEngine.
-extension ForwardingStorageEngine where Base: ConditionalStorageEngine {
+private struct ForwardedIndexes: StorageIndexes {
+    let engine: any ForwardingStorageEngine
+    let base: any StorageIndexes
 
-    /// Applies operations if items are in the expected state. See ``ConditionalStorageEngine/apply(_:if:)``.
-    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
-        try await forward(StorageCall(.applyIf, .operations(operations))) {
-            try await base.apply(operations, if: conditions)
-        }
-    }
-}
-
-// The members of an ObservableStorageEngine.
-extension ForwardingStorageEngine where Self: ObservableStorageEngine, Base: ObservableStorageEngine {
-
-    /// Returns the cursor at the end of the log. See ``ObservableStorageEngine/fetchCursor()``.
-    public func fetchCursor() async throws -> StorageCursor {
-        try await forward(StorageCall(.fetchCursor)) { try await base.fetchCursor() }
+    func fetchIndexes() async throws -> Set<StorageIndex> {
+        try await engine.forward(.fetchIndexes) { StorageAnswer(try await base.fetchIndexes()) }.value
     }
 
-    /// Reads all items and the cursor at that moment. See ``ObservableStorageEngine/fetchSnapshot()``.
-    public func fetchSnapshot() async throws -> StorageSnapshot {
-        try await forward(StorageCall(.fetchSnapshot)) { try await base.fetchSnapshot() }
-    }
-
-    /// Reads the next changes after a cursor. See ``ObservableStorageEngine/fetchChanges(since:excluding:)``.
-    public func fetchChanges(
-        since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> StorageDelta? {
-        try await forward(StorageCall(.fetchChanges)) {
-            try await base.fetchChanges(since: cursor, excluding: origin)
+    func createIndex(_ index: StorageIndex) async throws {
+        _ = try await engine.forward(.createIndex(index)) {
+            try await base.createIndex(index)
+            return StorageAnswer(StorageDone())
         }
     }
 
-    /// Reads all changes after a cursor, and the items under the changed keys. See ``ObservableStorageEngine/fetchChangedItems(since:excluding:)``.
-    public func fetchChangedItems(
-        since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        try await forward(StorageCall(.fetchChangedItems)) {
-            try await base.fetchChangedItems(since: cursor, excluding: origin)
+    func removeIndex(_ index: StorageIndex) async throws {
+        _ = try await engine.forward(.removeIndex(index)) {
+            try await base.removeIndex(index)
+            return StorageAnswer(StorageDone())
         }
     }
-
-    /// Returns a stream that signals possible changes. See ``ObservableStorageEngine/changeSignals()``.
-    public func changeSignals() -> AsyncStream<Void> { base.changeSignals() }
 }

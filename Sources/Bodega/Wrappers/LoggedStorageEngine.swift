@@ -7,20 +7,22 @@ public import Logging
 /// at the level `error`, with the error; one whose task was cancelled is not a failure.
 ///
 /// Keys of single items are logged. The items themselves are not.
-public struct LoggedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
-    public let base: Base
+public struct LoggedStorageEngine: ForwardingStorageEngine {
+    public let base: any StorageBackend
     let logger: Logger
     let level: Logger.Level
 
-    public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    public func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         let start = ContinuousClock.now
         do {
-            let value = try await body()
+            let answer = try await body()
             // The metadata is computed only if the level is logged.
             logger.log(
                 level: level, "Called an engine.",
-                metadata: metadata(of: call, since: start, bytes: call.byteCount + StorageCall.byteCount(of: value)))
-            return value
+                metadata: metadata(of: call, since: start, bytes: call.byteCount + answer.value.byteCount))
+            return answer
         } catch let error as CancellationError {
             logger.log(
                 level: level, "A call of an engine was cancelled.", metadata: metadata(of: call, since: start))
@@ -47,11 +49,6 @@ public struct LoggedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine 
     }
 }
 
-extension LoggedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension LoggedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
-extension LoggedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
-extension LoggedStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
-
 extension StorageEngine {
 
     /// Returns an engine that logs each call of this engine.
@@ -63,7 +60,7 @@ extension StorageEngine {
     /// - Parameters:
     ///   - logger: The logger.
     ///   - level: The level of calls that succeed. Calls that fail are logged as errors.
-    public func logged(by logger: Logger, level: Logger.Level = .debug) -> LoggedStorageEngine<Self> {
-        LoggedStorageEngine(base: self, logger: logger, level: level)
+    public func logged(by logger: Logger, level: Logger.Level = .debug) -> LoggedStorageEngine {
+        LoggedStorageEngine(base: backend, logger: logger, level: level)
     }
 }

@@ -13,13 +13,13 @@ public import Foundation
 /// If the other engine hides its keys, an item whose key can't be read may belong to any collection. It appears in all
 /// of them, under the key that ``KeyHidingStorageEngine`` describes, and reading it throws, so that no collection looks
 /// empty with a wrong keyset. It can be removed by this key, and remains when all items of a collection are removed.
-public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEngine {
+public struct PrefixedStorageEngine: TransformingStorageEngine {
     /// The engine that keeps the items of all collections.
-    public let base: Base
+    public let base: any StorageBackend
 
     private let prefix: String
 
-    init(_ base: Base, name: String) {
+    init(_ base: any StorageBackend, name: String) {
         self.base = base
         prefix = name.replacing("%", with: "%25").replacing("/", with: "%2F") + "/"
     }
@@ -46,19 +46,16 @@ public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEng
     public func decode(_ stored: Data, key: CacheKey) -> Data? { stored }
 
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
-        try await callBase { try await base.fetchStream(key: storedKey(key)) }
+        try await naming { try await base.fetchStream(key: storedKey(key)) }
     }
 
-    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+    public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
         try key.checkIsReadable()
-        try await callBase { try await base.write(stream: stream, key: storedKey(key)) }
+        var answer = try await naming { try await base.apply(stream, key: storedKey(key)) }
+        answer.report = answer.report.mapKeys(self.key(ofStored:))
+        return answer
     }
 }
-
-extension PrefixedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension PrefixedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
-extension PrefixedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
-extension PrefixedStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 extension StorageEngine {
 
@@ -72,7 +69,7 @@ extension StorageEngine {
     /// An engine with collections of its own, such as ``SQLiteStorageEngine``, reads and removes all items of one faster.
     ///
     /// - Parameter name: The name of the collection. It may be empty and may hold any character.
-    public func prefixed(_ name: String) -> PrefixedStorageEngine<Self> {
-        PrefixedStorageEngine(self, name: name)
+    public func prefixed(_ name: String) -> PrefixedStorageEngine {
+        PrefixedStorageEngine(backend, name: name)
     }
 }

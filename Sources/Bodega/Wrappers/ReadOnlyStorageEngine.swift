@@ -1,22 +1,19 @@
 /// An engine that reads from another engine and refuses to write to it. ``StorageEngine/readOnly()`` creates one.
 ///
 /// A write throws a ``StorageError`` with ``StorageError/Code/readOnly`` and changes nothing.
-public struct ReadOnlyStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
-    public let base: Base
+public struct ReadOnlyStorageEngine: ForwardingStorageEngine {
+    public let base: any StorageBackend
 
-    public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
-        guard !call.operation.isWrite else {
+    public func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
+        guard !call.isWrite else {
             throw StorageError(
                 .readOnly, "This engine only reads. Write to the engine that it was made from.", key: call.key)
         }
         return try await body()
     }
 }
-
-extension ReadOnlyStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension ReadOnlyStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
-extension ReadOnlyStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
-extension ReadOnlyStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 extension StorageEngine {
 
@@ -25,7 +22,7 @@ extension StorageEngine {
     /// ```swift
     /// let catalogue = try SQLiteStorageEngine.sharing(file).readOnly()
     /// ```
-    public func readOnly() -> ReadOnlyStorageEngine<Self> {
-        ReadOnlyStorageEngine(base: self)
+    public func readOnly() -> ReadOnlyStorageEngine {
+        ReadOnlyStorageEngine(base: backend)
     }
 }

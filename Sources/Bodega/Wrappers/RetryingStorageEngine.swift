@@ -47,14 +47,16 @@ public struct StorageRetryPolicy: Sendable {
 /// difference unless another writer has changed the same items in between. Two kinds of batches are retried only after
 /// ``StorageError/Code/locked``: one with conditions, because they would not be met the second time, and one that removes an
 /// item and writes it again, because the second time would move it behind the new items of the batch.
-public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
-    public let base: Base
+public struct RetryingStorageEngine: ForwardingStorageEngine {
+    public let base: any StorageBackend
     let policy: StorageRetryPolicy
     let clock: any Clock<Duration>
     /// Returns a random number between 0 and 1.
     var random: @Sendable () -> Double = { .random(in: 0...1) }
 
-    public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    public func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         let elapsed = clock.stopwatch()
         var attempts = 1
         while true {
@@ -82,26 +84,29 @@ public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngin
         }
     }
 
-    /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
-    ///
-    /// The write is retried only if the bytes of the stream are in a file or in memory.
-    public func write(stream: StorageByteStream, key: CacheKey) async throws {
-        guard stream.isRepeatable else { return try await base.write(stream: stream, key: key) }
-        try await forward(StorageCall(.writeStream, .stream(key, stream))) {
-            try await base.write(stream: stream, key: key)
-        }
+    /// A stream whose bytes come once is not written again.
+    public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
+        guard stream.isRepeatable else { return try await base.apply(stream, key: key) }
+        return try await forward(.applyStream(key, stream)) { try await base.apply(stream, key: key) }
     }
+
+    /// Those of the base, but the pauses between attempts end early when the task is cancelled.
+    public var traits: StorageTraits { base.traits.subtracting(.ignoresCancellation) }
+
 
     private func mayRetry(_ call: StorageCall, after error: any Error) -> Bool {
         let mayBeApplied = (error as? StorageError)?.code != .locked
-        return policy.shouldRetry(error) && !(mayBeApplied && (call.operation == .applyIf || call.addsAgain))
+        return policy.shouldRetry(error) && !(mayBeApplied && call.mustNotRepeat)
     }
 }
 
-extension RetryingStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension RetryingStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
-extension RetryingStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
-extension RetryingStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
+extension StorageCall {
+    /// Whether the call has another effect if it was applied already.
+    fileprivate var mustNotRepeat: Bool {
+        guard case .apply(let batch) = self else { return false }
+        return batch.conditions != nil || batch.addsAgain
+    }
+}
 
 extension StorageEngine {
 
@@ -112,7 +117,7 @@ extension StorageEngine {
     ///   - clock: The clock of the delays.
     public func retrying(
         _ policy: StorageRetryPolicy = StorageRetryPolicy(), clock: any Clock<Duration> = ContinuousClock()
-    ) -> RetryingStorageEngine<Self> {
-        RetryingStorageEngine(base: self, policy: policy, clock: clock)
+    ) -> RetryingStorageEngine {
+        RetryingStorageEngine(base: backend, policy: policy, clock: clock)
     }
 }

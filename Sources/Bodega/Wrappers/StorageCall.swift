@@ -1,135 +1,108 @@
 import Foundation
 
-/// A call of an engine's method, as a ``ForwardingStorageEngine`` sees it.
-public struct StorageCall: Sendable {
+/// A call that a ``ForwardingStorageEngine`` performs, with its request.
+public enum StorageCall: Sendable {
+    /// ``StorageEngine/fetch(key:)``.
+    case fetchOne(CacheKey)
+    case fetch(FetchRequest)
+    case scan(ScanRequest)
+    /// ``StorageEngine/fetchStream(key:)``.
+    case fetchStream(CacheKey)
+    case apply(StorageBatch)
+    /// ``StorageBackend/apply(_:key:)``.
+    case applyStream(CacheKey, StorageByteStream)
+    case fetchCursor
+    case fetchChanges(ChangesRequest)
+    case fetchIndexes
+    case createIndex(StorageIndex)
+    case removeIndex(StorageIndex)
+    case examine
 
-    /// The method that is called.
-    ///
-    /// The `read…` methods and similar ones appear as the `fetch…` methods that they call: `read(key:)` as ``fetch``,
-    /// `keyExists(_:)` as ``fetchKeysAmong``, `createdAt(key:)` as ``fetchDates``.
+    /// What a call does, without its arguments, for example as a dimension of metrics.
     public enum Operation: String, Sendable, CaseIterable {
-        /// `write(_:key:)`
-        case write
-        /// `write(stream:key:)`
-        case writeStream
-        /// `write(_:)` with several items
-        case writeMany
-        /// `write(items:)`, see ``DatedStorageEngine``
-        case writeItems
-        /// `remove(key:)`
-        case remove
-        /// `remove(keys:)`
-        case removeKeys
-        /// `removeAllData()`
-        case removeAll
-        /// `apply(_:)`
-        case apply
-        /// `apply(_:if:)`, see ``ConditionalStorageEngine``
-        case applyIf
-        /// `fetch(key:)`
         case fetch
-        /// `fetchStream(key:)`
-        case fetchStream
-        /// `fetch(keys:)`
-        case fetchMany
-        /// `fetchAll()`
-        case fetchAll
-        /// `fetchAllData()`
-        case fetchAllData
-        /// `fetchKeys()`
-        case fetchKeys
-        /// `fetchKeys(among:)`
-        case fetchKeysAmong
-        /// `fetchCount()`
-        case fetchCount
-        /// `fetchDates(key:)`
-        case fetchDates
-        /// `fetchItems(keys:)`, see ``DatedStorageEngine``
-        case fetchItems
-        /// `fetchAllDates()`, see ``DatedStorageEngine``
-        case fetchAllDates
-        /// `fetchCursor()`, see ``ObservableStorageEngine``
-        case fetchCursor
-        /// `fetchSnapshot()`, see ``ObservableStorageEngine``
-        case fetchSnapshot
-        /// `fetchChanges(since:excluding:)`, see ``ObservableStorageEngine``
-        case fetchChanges
-        /// `fetchChangedItems(since:excluding:)`, see ``ObservableStorageEngine``
-        case fetchChangedItems
-        /// `scan(_:_:)`, see ``QueryableStorageEngine``
         case scan
-        /// `fetchEntries(keys:index:)`, see ``QueryableStorageEngine``
-        case fetchEntries
-        /// `count(_:upTo:)`, see ``QueryableStorageEngine``
-        case countScan
-        /// `fetchIndexes()`, see ``QueryableStorageEngine``
+        case fetchStream
+        case apply
+        case applyStream
+        case fetchCursor
+        case fetchChanges
         case fetchIndexes
-        /// `createIndex(_:)`, see ``QueryableStorageEngine``
         case createIndex
-        /// `removeIndex(_:)`, see ``QueryableStorageEngine``
         case removeIndex
+        case examine
 
-        /// Whether the method changes items.
+        /// Whether calls change items or indexes.
         public var isWrite: Bool {
             switch self {
-            case .write, .writeStream, .writeMany, .writeItems, .remove, .removeKeys, .removeAll, .apply, .applyIf,
-                .createIndex, .removeIndex:
-                true
-            case .fetch, .fetchStream, .fetchMany, .fetchAll, .fetchAllData, .fetchKeys, .fetchKeysAmong, .fetchCount,
-                .fetchDates, .fetchItems, .fetchAllDates, .fetchCursor, .fetchSnapshot, .fetchChanges,
-                .fetchChangedItems, .scan, .fetchEntries, .countScan, .fetchIndexes:
-                false
+            case .apply, .applyStream, .createIndex, .removeIndex: true
+            case .fetch, .scan, .fetchStream, .fetchCursor, .fetchChanges, .fetchIndexes, .examine: false
             }
         }
     }
 
-    enum Argument: Sendable {
-        case none
-        case key(CacheKey)
-        case keys([CacheKey])
-        case item(CacheKey, Data)
-        case stream(CacheKey, StorageByteStream)
-        case items([(key: CacheKey, data: Data)])
-        case datedItems([StorageItem])
-        case operations([StorageOperation])
+    public var operation: Operation {
+        switch self {
+        case .fetchOne, .fetch: .fetch
+        case .scan: .scan
+        case .fetchStream: .fetchStream
+        case .apply: .apply
+        case .applyStream: .applyStream
+        case .fetchCursor: .fetchCursor
+        case .fetchChanges: .fetchChanges
+        case .fetchIndexes: .fetchIndexes
+        case .createIndex: .createIndex
+        case .removeIndex: .removeIndex
+        case .examine: .examine
+        }
     }
 
-    /// The method that is called.
-    public let operation: Operation
-
-    private let argument: Argument
-
-    init(_ operation: Operation, _ argument: Argument = .none) {
-        self.operation = operation
-        self.argument = argument
-    }
+    /// Whether the call changes items or indexes.
+    public var isWrite: Bool { operation.isWrite }
 
     /// The key of a call for a single item; `nil` for other calls.
     public var key: CacheKey? {
-        switch argument {
-        case .key(let key), .item(let key, _), .stream(let key, _): key
-        case .none, .keys, .items, .datedItems, .operations: nil
+        switch self {
+        case .fetchOne(let key), .fetchStream(let key), .applyStream(let key, _): key
+        case .fetch(let request) where request.keys.count == 1: request.keys[0]
+        case .apply(let batch) where batch.operations.count == 1:
+            switch batch.operations[0] {
+            case .write(let key, _), .remove(let key): key
+            case .removeAll: nil
+            }
+        default: nil
         }
     }
 
-    /// The number of items, keys or operations that the caller passes; 0 if the call takes none.
+    /// The number of keys or operations that the caller passes; 0 if the call takes none.
     public var count: Int {
-        switch argument {
-        case .none: 0
-        case .key, .item, .stream: 1
-        case .keys(let keys): keys.count
-        case .items(let items): items.count
-        case .datedItems(let items): items.count
-        case .operations(let operations): operations.count
+        switch self {
+        case .fetchOne, .fetchStream, .applyStream: 1
+        case .fetch(let request): request.keys.count
+        case .apply(let batch): batch.operations.count
+        default: 0
         }
     }
 
-    /// The items that a write leaves under the keys that it changes, `nil` where it leaves none or where it is unknown.
+    /// The number of bytes of all items that the caller passes; 0 for a stream of unknown length. Computing it takes time
+    /// proportional to ``count``.
+    public var byteCount: Int {
+        switch self {
+        case .applyStream(_, let stream): stream.count ?? 0
+        case .apply(let batch):
+            batch.operations.reduce(0) { if case .write(_, let data) = $1 { $0 + data.count } else { $0 } }
+        default: 0
+        }
+    }
+}
+
+extension StorageBatch {
+
+    /// The items that the batch leaves under the keys that it changes, `nil` where it leaves none.
     ///
-    /// - Returns: `nil` if the write changes all keys, or more than a number of them.
+    /// - Returns: `nil` if the batch changes all keys, or more than a number of them.
     func finalItems(maximumCount: Int) -> [CacheKey: Data?]? {
-        guard count <= maximumCount else { return nil }
-        if case .stream(let key, _) = argument { return [key: nil] }
+        guard operations.count <= maximumCount else { return nil }
         var items: [CacheKey: Data?] = [:]
         for operation in operations {
             switch operation {
@@ -141,9 +114,9 @@ public struct StorageCall: Sendable {
         return items
     }
 
-    /// Whether the call removes an item and writes it again. If it removes all items, it is like one that does not.
+    /// Whether the batch removes an item and writes it again. If it removes all items, it is like one that does not.
     var addsAgain: Bool {
-        guard case .operations(let operations) = argument, !operations.contains(.removeAll) else { return false }
+        if operations.count < 2 || operations.contains(.removeAll) { return false }
         var removed: Set<CacheKey> = []
         return operations.contains { operation in
             switch operation {
@@ -152,50 +125,6 @@ public struct StorageCall: Sendable {
             case .removeAll: break
             }
             return false
-        }
-    }
-
-    /// The changes of a write, none if it is that of a stream.
-    var operations: [StorageOperation] {
-        switch argument {
-        case .none: operation == .removeAll ? [.removeAll] : []
-        case .stream: []
-        case .key(let key): [.remove(key: key)]
-        case .keys(let keys): keys.map { .remove(key: $0) }
-        case .item(let key, let data): [.write(key: key, data: data)]
-        case .items(let items): items.map { .write(key: $0.key, data: $0.data) }
-        case .datedItems(let items): items.map { .write(key: $0.key, data: $0.data) }
-        case .operations(let operations): operations
-        }
-    }
-
-    /// The number of bytes of all items that the caller passes; 0 for a stream of unknown length. Computing it takes time proportional to ``count``.
-    public var byteCount: Int {
-        switch argument {
-        case .none, .key, .keys: 0
-        case .item(_, let data): data.count
-        case .stream(_, let stream): stream.count ?? 0
-        case .items(let items): items.reduce(0) { $0 + $1.data.count }
-        case .datedItems(let items): items.reduce(0) { $0 + $1.data.count }
-        case .operations(let operations):
-            operations.reduce(0) { if case .write(_, let data) = $1 { $0 + data.count } else { $0 } }
-        }
-    }
-
-    /// Returns the number of bytes of all items in the result of a call; 0 for results without items.
-    ///
-    /// - Parameter result: What the body of ``ForwardingStorageEngine/forward(_:_:)`` has returned.
-    public static func byteCount<Value>(of result: Value) -> Int {
-        switch result {
-        case let data as Data: data.count
-        case let stream as StorageByteStream: stream.count ?? 0
-        case let items as [(key: CacheKey, data: Data)]: items.reduce(0) { $0 + $1.data.count }
-        case let items as [Data]: items.reduce(0) { $0 + $1.count }
-        case let items as [StorageItem]: items.reduce(0) { $0 + $1.data.count }
-        case let snapshot as StorageSnapshot: snapshot.items.reduce(0) { $0 + $1.data.count }
-        case let changed as (delta: StorageDelta, items: [(key: CacheKey, data: Data)]):
-            changed.items.reduce(0) { $0 + $1.data.count }
-        default: 0
         }
     }
 }

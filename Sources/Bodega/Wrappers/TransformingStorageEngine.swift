@@ -3,28 +3,19 @@ public import Foundation
 /// An engine that keeps its items in another engine, in another form or under other keys.
 ///
 /// ```swift
-/// struct CompressedEngine<Base: StorageEngine>: TransformingStorageEngine {
-///     let base: Base
+/// struct CompressedEngine: TransformingStorageEngine {
+///     let base: any StorageBackend
 ///
 ///     func encode(_ data: Data, key: CacheKey) throws -> Data { try compress(data) }
 ///     func decode(_ stored: Data, key: CacheKey) throws -> Data? { try decompress(stored) }
 /// }
-///
-/// extension CompressedEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-/// extension CompressedEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
-/// extension CompressedEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
 /// ```
 ///
-/// The three extensions pass on capabilities that not every engine has.
-///
-/// The engine has the order, the atomicity and the dates of its ``base``. Its `read…` methods log the errors that they
-/// cannot report, like those of each ``ThrowingStorageEngine``.
-public protocol TransformingStorageEngine: ThrowingStorageEngine, PartiallyReadableStorageEngine {
-    /// The type of the engine that keeps the items.
-    associatedtype Base: StorageEngine
+/// The engine can do what its ``base`` can, but it has no indexes: those of the base are over what the base keeps.
+public protocol TransformingStorageEngine: StorageBackend {
 
     /// The engine that keeps the items.
-    var base: Base { get }
+    var base: any StorageBackend { get }
 
     /// Returns the bytes that the base keeps for an item.
     ///
@@ -39,12 +30,14 @@ public protocol TransformingStorageEngine: ThrowingStorageEngine, PartiallyReada
     /// - Parameters:
     ///   - stored: The bytes that the base keeps for the item.
     ///   - key: The item's key.
-    /// - Returns: The item; `nil` if there is none any more, for example because it has expired. Then also implement the
-    ///   methods that return keys, dates or the number of items.
+    /// - Returns: The item; `nil` if there is none any more, for example because it has expired, see ``hidesItems``.
     /// - Throws: An error if the bytes are not those of an item. A call that reads several items then throws it as a
-    ///   ``StorageError`` with the key. A store reports the item, and reads all others, see
-    ///   ``PartiallyReadableStorageEngine``.
+    ///   ``StorageError`` with the key, or leaves the item out, see ``ReadOptions/omitsUnreadable``.
     func decode(_ stored: Data, key: CacheKey) throws -> Data?
+
+    /// Whether ``decode(_:key:)`` may return `nil`; by default, `false`. Otherwise, methods that return keys, dates or the
+    /// number of items read the items.
+    var hidesItems: Bool { get }
 
     /// Returns the key under which the base keeps an item; by default, the item's key.
     ///
@@ -60,40 +53,223 @@ public protocol TransformingStorageEngine: ThrowingStorageEngine, PartiallyReada
     /// Whether all items of the base are items of this engine; by default, `true`. Otherwise, methods that count or remove
     /// all items read all keys of the base first.
     var ownsAllItems: Bool { get }
+
+    /// When an item expires, see ``StorageFields/expiry``; by default, never.
+    func expiry(ofStored stored: Data, key: CacheKey) throws -> Date?
+
+    /// When an item that is written now expires; by default, never.
+    func expiryOfWrites() -> Date?
 }
 
 extension TransformingStorageEngine {
+    public var hidesItems: Bool { false }
+
     public func storedKey(_ key: CacheKey) -> CacheKey { key }
 
     public func key(ofStored key: CacheKey) -> CacheKey? { key }
 
     public var ownsAllItems: Bool { true }
+
+    public func expiry(ofStored stored: Data, key: CacheKey) throws -> Date? { nil }
+
+    public func expiryOfWrites() -> Date? { nil }
+
+    /// Those of the base. The engine's changes end early when their task is cancelled if it does not own all items, because
+    /// it reads keys before it removes all items.
+    public var traits: StorageTraits {
+        ownsAllItems ? base.traits : base.traits.subtracting(.ignoresCancellation)
+    }
+
+    public func now() -> Date { base.now() }
+
+    public var log: (any StorageLog)? { base.log.map { TransformedLog(engine: self, base: $0) } }
 }
 
-// What the base keeps, and back.
+// Reading.
 extension TransformingStorageEngine {
 
-    /// Performs a call of the base. The wrappers around this one learn which items it removes on its own, and an error names
-    /// an item by its key instead of the stored one.
-    func callBase<Value>(needsOriginal: Bool = false, _ body: () async throws -> Value) async throws -> Value {
+    public func fetch(key: CacheKey) async throws -> Data? {
+        try await naming { try await base.fetch(key: storedKey(key)) }.flatMap { try decodeItem($0, key: key) }
+    }
+
+    public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        if hidesItems, !request.fields.contains(.data) { return try await fetchInParts(request) }
+        let stored = FetchRequest(
+            request.keys.map(storedKey), storedFields(request.fields), options: request.options)
+        return try await own(naming { try await base.fetch(stored) }, request.fields, request.options)
+    }
+
+    /// Reads what exists among keys by its data, a few items at a time.
+    private func fetchInParts(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        var request = request
+        request.fields.insert(.data)
+        for _ in 0..<3 {
+            var answer = StorageAnswer<[StorageItem]>([])
+            var (remaining, size) = (request.keys[...], PartSize())
+            while !remaining.isEmpty {
+                request.keys = size.next(of: &remaining)
+                let part = try await fetch(request)
+                size.fit(bytes: part.value.byteCount, count: part.value.count)
+                answer.report.add(part.report)
+                answer.value += part.value.lazy.map { item in
+                    var item = item
+                    item.data = Data()
+                    return item
+                }
+            }
+            if answer.report.sources != [.copy, .original] { return answer }
+        }
+        throw StorageError(.unreachable, "The base of a mirror failed again and again during a read. Try again.")
+    }
+
+    public func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        var stored = request
+        stored.fields = storedFields(request.fields)
+        // What is only counted may not be an item of this engine, so it is passed on, and counted here.
+        let readCount = request.scans.count
+        if hidesItems || !ownsAllItems { (stored.scans, stored.counted) = (request.scans + request.counted, []) }
+        let found = Locked((count: 0, bytes: 0, unreadable: [StorageError]()))
+        var answer = try await naming {
+            try await base.scan(stored) {
+                found.withLock { $0 = (0, 0, []) }
+                let receive = try begin()
+                return { number, stored in
+                    var unreadable: [StorageError] = []
+                    guard let item = try item(stored, request.fields, request.options, &unreadable) else {
+                        if !unreadable.isEmpty { found.withLock { $0.unreadable += unreadable } }
+                        return true
+                    }
+                    if number < readCount {
+                        found.withLock { $0.bytes += item.data.count }
+                        return try receive(number, item)
+                    }
+                    return found.withLock { found in
+                        found.count += 1
+                        return found.count < request.countLimit
+                    }
+                }
+            }
+        }
+        answer.report = answer.report.mapKeys(key(ofStored:))
+        let (count, bytes, unreadable) = found.withLock { $0 }
+        answer.report.unreadable += unreadable
+        if stored.counted.isEmpty { answer.value.count = min(count, request.countLimit) }
+        answer.value.byteCount = bytes
+        return answer
+    }
+
+    fileprivate func storedFields(_ fields: StorageFields) -> StorageFields {
+        hidesItems || fields.contains(.expiry) ? fields.union(.data) : fields
+    }
+
+    fileprivate func own(
+        _ answer: StorageAnswer<[StorageItem]>, _ fields: StorageFields, _ options: ReadOptions
+    ) throws -> StorageAnswer<[StorageItem]> {
+        var unreadable: [StorageError] = []
+        let items = try answer.value.compactMap { try item($0, fields, options, &unreadable) }
+        var report = answer.report.mapKeys(key(ofStored:))
+        report.unreadable += unreadable
+        return StorageAnswer(items, report)
+    }
+
+    /// The item that the base keeps, `nil` if it is not one of this engine, or can't be read and may be omitted.
+    fileprivate func item(
+        _ stored: StorageItem, _ fields: StorageFields, _ options: ReadOptions, _ unreadable: inout [StorageError]
+    ) throws -> StorageItem? {
+        guard let key = key(ofStored: stored.key) else { return nil }
+        var item = stored
+        (item.key, item.sortKey) = (key, nil)
+        guard hidesItems || !fields.isDisjoint(with: [.data, .expiry]) else { return item }
         do {
-            if InnerCall.current == nil, !needsOriginal { return try await body() }
-            if self is any ItemExpiringEngine { InnerCall.current?.canLoseItems(by: .expiry) }
-            let call = InnerCall(needsOriginal: needsOriginal, outerKey: { key(ofStored: $0) })
-            return try await call(body)
+            guard let data = try decodeItem(stored.data, key: key) else { return nil }
+            item.data = data
+            if fields.contains(.expiry) {
+                let own = try expiry(ofStored: stored.data, key: key)
+                item.expiry = [item.expiry, own].compactMap { $0 }.min()
+            }
+            return item
+        } catch let error as StorageError where options.omitsUnreadable {
+            unreadable.append(error)
+            return nil
+        }
+    }
+
+    /// Decodes an item. An error is a ``StorageError`` with the item's key.
+    func decodeItem(_ stored: Data, key: CacheKey) throws -> Data? {
+        do {
+            return try decode(stored, key: key)
+        } catch var error as StorageError {
+            error.key = key
+            throw error
+        } catch {
+            throw StorageError(
+                .decodingFailed,
+                "The engine can't decode the item. Restore it from a backup, remove it, or write it again.",
+                key: key, cause: error)
+        }
+    }
+
+    /// Performs a call of the base, whose error then names an item by its key instead of the stored one.
+    func naming<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
         } catch var error as StorageError {
             // An item of the base alone keeps its name.
             if let key = error.key.flatMap(key(ofStored:)) { error.key = key }
             throw error
         }
     }
+}
 
-    func item(_ stored: (key: CacheKey, data: Data)) throws -> (key: CacheKey, data: Data)? {
-        guard let key = key(ofStored: stored.key) else { return nil }
-        return try decodeItem(stored.data, key: key).map { (key, $0) }
+// Writing.
+extension TransformingStorageEngine {
+
+    public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        let expiry = expiryOfWrites()
+        var stored = StorageBatch([], origin: batch.origin)
+        for (key, dates) in batch.dates { stored.dates[storedKey(key)] = dates }
+        var answer: StorageAnswer<BatchOutcome>
+        if let conditions = batch.conditions {
+            answer = try await apply(batch.operations, if: conditions, stored)
+        } else {
+            stored.operations = try await self.stored(batch.operations)
+            answer = try await naming { [stored] in try await base.apply(stored) }
+        }
+        answer.report = answer.report.mapKeys(key(ofStored:))
+        if let expiry { answer.value.expiry = min(expiry, answer.value.expiry ?? expiry) }
+        return answer
     }
 
-    func stored(_ operations: [StorageOperation]) async throws -> [StorageOperation] {
+    /// An item may be stored in several forms, so the base compares with the form that it has.
+    private func apply(
+        _ operations: [StorageOperation], if conditions: [StorageCondition], _ batch: StorageBatch
+    ) async throws -> StorageAnswer<BatchOutcome> {
+        var (attempts, stored) = (ConditionalAttempts(), batch)
+        while true {
+            var storedConditions: [StorageCondition] = []
+            for condition in conditions {
+                let key = storedKey(condition.key)
+                let request = FetchRequest([key], options: ReadOptions(needsOriginal: true))
+                let data = try await naming { try await base.fetch(request) }.value.first?.data
+                guard try data.flatMap({ try decodeItem($0, key: condition.key) }) == condition.data else {
+                    // Not met either: it makes a cache or a mirror inside discard the item that the caller has read.
+                    let unmet = StorageCondition(key: key, data: data == nil ? Data() : nil)
+                    return try await naming { try await base.apply(StorageBatch([], if: [unmet])) }
+                }
+                storedConditions.append(StorageCondition(key: key, data: data))
+            }
+            stored.operations = try await self.stored(operations)
+            stored.conditions = storedConditions
+            let answer = try await naming { [stored] in try await base.apply(stored) }
+            if answer.value.wasApplied { return answer }
+            try Task.checkCancellation()
+            try attempts.fail(conditions.first?.key)
+        }
+    }
+
+    private func stored(_ operations: [StorageOperation]) async throws -> [StorageOperation] {
         var stored: [StorageOperation] = []
         stored.reserveCapacity(operations.count)
         for operation in operations {
@@ -107,7 +283,9 @@ extension TransformingStorageEngine {
             case .removeAll:
                 let written = stored.compactMap { if case .write(let key, _) = $0 { key } else { nil } }
                 // A copy may lack an item, which would remain. An item whose key can't be read may be another engine's.
-                let existing = try await callBase(needsOriginal: true) { try await base.fetchKeys() }
+                let existing = try await naming {
+                    try await base.fetchKeys(options: ReadOptions(needsOriginal: true))
+                }
                 let keys = Set(existing.filter { key(ofStored: $0).map { !$0.isUnreadable } ?? false } + written)
                 stored += keys.map { .remove(key: $0) }
             }
@@ -116,166 +294,24 @@ extension TransformingStorageEngine {
     }
 }
 
-// Writing.
-extension TransformingStorageEngine {
+private struct TransformedLog<Engine: TransformingStorageEngine>: StorageLog {
+    let engine: Engine
+    let base: any StorageLog
 
-    public func write(_ data: Data, key: CacheKey) async throws {
-        try await callBase { try await base.write(encode(data, key: key), key: storedKey(key)) }
-    }
+    func fetchCursor() async throws -> StorageCursor { try await base.fetchCursor() }
 
-    public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
-        let stored = try dataAndKeys.map { (key: storedKey($0.key), data: try encode($0.data, key: $0.key)) }
-        try await callBase { try await base.write(stored) }
-    }
-
-    public func remove(key: CacheKey) async throws {
-        try await callBase { try await base.remove(key: storedKey(key)) }
-    }
-
-    public func remove(keys: [CacheKey]) async throws {
-        try await callBase { try await base.remove(keys: keys.map(storedKey)) }
-    }
-
-    public func removeAllData() async throws {
-        if ownsAllItems { return try await callBase { try await base.removeAllData() } }
-        try await apply([.removeAll])
-    }
-
-    public func apply(_ operations: [StorageOperation]) async throws {
-        let stored = try await stored(operations)
-        try await callBase { try await base.apply(stored) }
-    }
-}
-
-// Reading.
-extension TransformingStorageEngine {
-
-    public func fetch(key: CacheKey) async throws -> Data? {
-        try await callBase { try await base.fetch(key: storedKey(key)) }.flatMap { try decodeItem($0, key: key) }
-    }
-
-    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        try await callBase { try await base.fetch(keys: keys.map(storedKey)) }.compactMap(item)
-    }
-
-    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
-        try await callBase { try await base.fetchAll() }.compactMap(item)
-    }
-
-    public func fetchAllData() async throws -> [Data] {
-        try await fetchAll().map(\.data)
-    }
-
-    public func fetchKeys() async throws -> [CacheKey] {
-        try await callBase { try await base.fetchKeys() }.compactMap(key(ofStored:))
-    }
-
-    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        try await callBase { try await base.fetchKeys(among: candidates.map(storedKey)) }.compactMap(key(ofStored:))
-    }
-
-    public func fetchCount() async throws -> Int {
-        ownsAllItems ? try await callBase { try await base.fetchCount() } : try await fetchKeys().count
-    }
-
-    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        try await callBase { try await base.fetchDates(key: storedKey(key)) }
-    }
-}
-
-// The members of a DatedStorageEngine.
-extension TransformingStorageEngine where Base: DatedStorageEngine {
-
-    /// Reads several items together with their dates. See ``DatedStorageEngine/fetchItems(keys:)``.
-    public func fetchItems(keys: [CacheKey]) async throws -> [StorageItem] {
-        try await callBase { try await base.fetchItems(keys: keys.map(storedKey)) }.compactMap { stored in
-            try item((stored.key, stored.data)).map { StorageItem(key: $0.key, data: $0.data, dates: stored.dates) }
+    func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
+        var stored = request
+        stored.fields = engine.storedFields(request.fields)
+        let answer = try await engine.naming { [stored] in try await base.fetchChanges(stored) }
+        guard var delta = answer.value else { return StorageAnswer(nil, answer.report) }
+        delta.changes = delta.changes.compactMap { change in
+            engine.key(ofStored: change.key).map { StorageChange(key: $0, kind: change.kind, origin: change.origin) }
         }
+        let items = try engine.own(StorageAnswer(delta.items, answer.report), request.fields, request.options)
+        delta.items = items.value
+        return StorageAnswer(delta, items.report)
     }
 
-    /// Reads the dates of all items, without the items. See ``DatedStorageEngine/fetchAllDates()``.
-    public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
-        try await callBase { try await base.fetchAllDates() }.compactMap { stored in
-            key(ofStored: stored.key).map { ($0, stored.dates) }
-        }
-    }
-
-    /// Writes several items with their dates. See ``DatedStorageEngine/write(items:)``.
-    public func write(items: [StorageItem]) async throws {
-        let stored = try items.map {
-            StorageItem(key: storedKey($0.key), data: try encode($0.data, key: $0.key), dates: $0.dates)
-        }
-        try await callBase { try await base.write(items: stored) }
-    }
-}
-
-// The member of a ConditionalStorageEngine.
-extension TransformingStorageEngine where Base: ConditionalStorageEngine {
-
-    /// Applies operations if items are in the expected state. See ``ConditionalStorageEngine/apply(_:if:)``.
-    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
-        // An item may be stored in several forms, so the base compares with the form that it has.
-        var attempts = ConditionalAttempts()
-        while true {
-            var storedConditions: [StorageCondition] = []
-            for condition in conditions {
-                let storedKey = storedKey(condition.key)
-                let stored = try await callBase(needsOriginal: true) { try await base.fetch(key: storedKey) }
-                guard try stored.flatMap({ try decodeItem($0, key: condition.key) }) == condition.data else {
-                    // Not met either: it makes a cache or a mirror inside discard the item that the caller has read.
-                    let unmet = StorageCondition(key: storedKey, data: stored == nil ? Data() : nil)
-                    _ = try await callBase { try await base.apply([], if: [unmet]) }
-                    return false
-                }
-                storedConditions.append(StorageCondition(key: storedKey, data: stored))
-            }
-            let changes = try await stored(operations)
-            if try await callBase({ try await base.apply(changes, if: storedConditions) }) { return true }
-            try Task.checkCancellation()
-            try attempts.fail(conditions.first?.key)
-        }
-    }
-}
-
-// The members of an ObservableStorageEngine.
-extension TransformingStorageEngine where Self: ObservableStorageEngine, Base: ObservableStorageEngine {
-
-    /// Returns the cursor at the end of the log. See ``ObservableStorageEngine/fetchCursor()``.
-    public func fetchCursor() async throws -> StorageCursor {
-        try await callBase { try await base.fetchCursor() }
-    }
-
-    /// Reads all items and the cursor at that moment. See ``ObservableStorageEngine/fetchSnapshot()``.
-    public func fetchSnapshot() async throws -> StorageSnapshot {
-        let snapshot = try await callBase { try await base.fetchSnapshot() }
-        return StorageSnapshot(items: try snapshot.items.compactMap(item), cursor: snapshot.cursor)
-    }
-
-    /// Reads the next changes after a cursor. See ``ObservableStorageEngine/fetchChanges(since:excluding:)``.
-    public func fetchChanges(
-        since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> StorageDelta? {
-        try await callBase { try await base.fetchChanges(since: cursor, excluding: origin) }.map(own)
-    }
-
-    /// Reads all changes after a cursor, and the items under the changed keys. See ``ObservableStorageEngine/fetchChangedItems(since:excluding:)``.
-    public func fetchChangedItems(
-        since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        guard
-            let changed = try await callBase({ try await base.fetchChangedItems(since: cursor, excluding: origin) })
-        else { return nil }
-        return (own(changed.delta), try changed.items.compactMap(item))
-    }
-
-    /// Returns a stream that signals possible changes. See ``ObservableStorageEngine/changeSignals()``.
-    public func changeSignals() -> AsyncStream<Void> { base.changeSignals() }
-
-    private func own(_ delta: StorageDelta) -> StorageDelta {
-        var own = delta
-        own.changes = delta.changes.compactMap { change in
-            key(ofStored: change.key).map { StorageChange(key: $0, kind: change.kind, origin: change.origin) }
-        }
-        return own
-    }
+    func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> { base.changeSignals(excluding: origin) }
 }

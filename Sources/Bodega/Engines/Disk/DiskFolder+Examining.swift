@@ -8,7 +8,7 @@ import Glibc
 import Musl
 #endif
 
-extension DiskStorageEngine: ExaminableStorageEngine {
+extension DiskStorageEngine {
 
     /// Checks whether all items can be read and whether the record of each is sound and belongs to its file, and looks
     /// for empty items, for entries of the folder that are not items, and for leftovers.

@@ -30,20 +30,21 @@ extension DiskFolder {
         }
     }
 
-    /// The items that exist, with their dates, in the order of the keys.
-    package func datedItems(of keys: [CacheKey]) throws -> [StorageItem] {
-        try readingMany { folder in
-            try concurrently(keys) { key in
-                try self.withFile(of: key, in: folder) {
-                    StorageItem(key: key, data: try $0.read(self), dates: $0.recordOrTimes.dates)
-                }
+    /// Reads items with any fields but their places, in the order of their keys.
+    func items(_ request: FetchRequest) throws -> [StorageItem] {
+        let readsData = !request.fields.isDisjoint(with: [.data, .expiry])
+        let readsDates = request.fields.contains(.dates)
+        let read = { @Sendable (folder: Int32, key: CacheKey) throws -> StorageItem? in
+            try self.withFile(of: key, in: folder) { file in
+                StorageItem(
+                    key: key, data: readsData ? try file.read(self) : Data(),
+                    dates: readsDates ? file.recordOrTimes.dates : nil)
             }
         }
-    }
-
-    /// The dates of all items in insertion order.
-    package func allDates() throws -> [(key: CacheKey, dates: StorageDates)] {
-        try inOrder { ($0.key, $0.recordOrTimes.dates) }
+        if request.keys.count == 1 {
+            return try readingOne { folder in try read(folder, request.keys[0]) }.map { [$0] } ?? []
+        }
+        return try readingMany { folder in try concurrently(request.keys) { try read(folder, $0) } }
     }
 
     /// All items in insertion order.

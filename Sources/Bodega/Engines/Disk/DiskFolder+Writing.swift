@@ -35,12 +35,13 @@ extension DiskFolder {
     ///   - conditions: The expected state of some items.
     ///   - date: The date of the writes.
     /// - Returns: Whether all conditions were met.
-    func apply(
-        _ operations: [StorageOperation], if conditions: [StorageCondition], at date: Date
-    ) throws -> Bool {
-        try writing { folder, control in
-            guard try conditions.allSatisfy({ try isMet($0, in: folder) }) else { return false }
-            if !operations.isEmpty { try apply(operations, at: date, in: folder, control) }
+    func apply(_ batch: StorageBatch, at date: Date) throws -> Bool {
+        if batch.operations.isEmpty, batch.conditions?.isEmpty ?? true { return true }
+        return try writing { folder, control in
+            guard try batch.conditions?.allSatisfy({ try isMet($0, in: folder) }) ?? true else { return false }
+            if !batch.operations.isEmpty {
+                try apply(batch.operations, at: date, dates: batch.dates, in: folder, control)
+            }
             return true
         }
     }

@@ -27,10 +27,10 @@ import Logging
 ///   verbatim keys with the files' names.
 ///
 /// Files that the engine did not write count as items; subfolders don't.
-public final class DiskStorageEngine: ThrowingStorageEngine {
+public final class DiskStorageEngine: StorageBackend {
 
     private let core: DiskFolder
-    let now: @Sendable () -> Date
+    private let clock: @Sendable () -> Date
     private let readers = ReaderGate(count: 4)
     /// Admits one writer at a time.
     private let writers = ReaderGate(count: 1)
@@ -42,7 +42,7 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
     /// - Parameter directory: The folder.
     public init(directory: FileManager.Directory) {
         core = DiskFolder(url: directory.url, durability: .full)
-        now = { Date() }
+        clock = { Date() }
         do {
             try open()
         } catch {
@@ -65,7 +65,7 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
         core = DiskFolder(url: directory.url, durability: durability)
-        self.now = now
+        clock = now
         try open()
     }
 
@@ -78,7 +78,7 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
     /// - Throws: A ``StorageError`` if the folder does not exist or cannot be read.
     public init(reading directory: FileManager.Directory) throws {
         core = DiskFolder(url: directory.url, durability: .full, isReadOnly: true)
-        now = { Date() }
+        clock = { Date() }
         try core.withFolder { _ in }
     }
 
@@ -102,9 +102,22 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         try await reading { try $0.data(of: key) }
     }
 
-    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        try await reading { try $0.items(of: keys) }
+    public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        if request.fields.contains(.place) { return try await fetchWithPlaces(request) }
+        let items = try await reading { folder in try folder.items(request) }
+        return StorageAnswer(items)
     }
+
+    public func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        try await scanByKeys(request, begin)
+    }
+
+    public func now() -> Date { clock() }
+
+    /// A batch is atomic. Items have no positions: files are in the order of the times in them.
+    public var traits: StorageTraits { [.atomic, .conditional, .dated, .ignoresCancellation] }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
         try await reading { try $0.allItems() }
@@ -114,16 +127,8 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         try await reading { try $0.allKeys() }
     }
 
-    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        try await reading { try $0.existing(among: candidates) }
-    }
-
     public func fetchCount() async throws -> Int {
         try await reading { try $0.count() }
-    }
-
-    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        try await reading { try $0.dates(of: key) }
     }
 
     /// Returns when an item was last read or written, as far as the volume records it.
@@ -136,14 +141,10 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
 
     // MARK: Writing
 
-    public func apply(_ operations: [StorageOperation]) async throws {
-        try await apply(operations, dates: [:])
-    }
-
-    /// Applies operations. Items in `dates` get those dates.
-    func apply(_ operations: [StorageOperation], dates: [CacheKey: StorageDates]) async throws {
+    public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
         let date = now()
-        try await writing { try $0.apply(operations, at: date, dates: dates) }
+        let wasApplied = try await writing { try $0.apply(batch, at: date) }
+        return StorageAnswer(BatchOutcome(wasApplied: wasApplied))
     }
 
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
@@ -154,14 +155,15 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
     ///
     /// Other writers wait while a large item is copied into the folder. If that takes longer than 30 seconds, they throw
     /// ``StorageError/Code/locked``.
-    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+    public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
         // Before the folder is locked, as the stream may be slow.
         switch try await StreamedBytes(of: stream) {
         case .data(let data):
-            try await write(data, key: key)
+            return try await apply(StorageBatch([.write(key: key, data: data)]))
         case .file(let file):
             let date = now()
             try await writing { try $0.write(file, key: key, at: date) }
+            return StorageAnswer(BatchOutcome())
         }
     }
 

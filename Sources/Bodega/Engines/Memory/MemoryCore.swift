@@ -61,22 +61,16 @@ package struct MemoryCore: Sendable {
     }
 
     /// Appends an item, or overwrites it in its place.
-    package mutating func write(_ data: Data, key: CacheKey, at date: Date) {
+    package mutating func write(_ data: Data, key: CacheKey, at date: Date, dates: StorageDates? = nil) {
         if let slot = slotOfKey[key] {
             slots[slot]?.data = data
-            slots[slot]?.dates.updatedAt = date
+            if let dates { slots[slot]?.dates = dates } else { slots[slot]?.dates.updatedAt = date }
         } else {
             slotOfKey[key] = slots.count
-            let dates = StorageDates(createdAt: date, updatedAt: date)
+            let dates = dates ?? StorageDates(createdAt: date, updatedAt: date)
             slots.append(Entry(key: key, position: nextPosition, data: data, dates: dates))
             nextPosition += 1
         }
-    }
-
-    /// Appends an item with its dates, or overwrites it in its place.
-    package mutating func write(_ item: StorageItem) {
-        write(item.data, key: item.key, at: item.dates.updatedAt)
-        if let slot = slotOfKey[item.key] { slots[slot]?.dates = item.dates }
     }
 
     /// Removes an item if there is one.

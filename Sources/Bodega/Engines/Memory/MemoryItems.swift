@@ -13,11 +13,14 @@ struct MemoryItems: Sendable {
     }
 
     /// Applies operations in order.
-    mutating func apply(_ operations: some Sequence<StorageOperation>, at date: Date, by origin: StorageOrigin) {
+    mutating func apply(
+        _ operations: some Sequence<StorageOperation>, dates: [CacheKey: StorageDates], at date: Date,
+        by origin: StorageOrigin
+    ) {
         for operation in operations {
             switch operation {
             case .write(let key, let data):
-                core.write(data, key: key, at: date)
+                core.write(data, key: key, at: date, dates: dates.isEmpty ? nil : dates[key])
                 history?.append(StorageChange(key: key, kind: .written, origin: origin))
             case .remove(let key):
                 guard core.contains(key) else { continue }
@@ -31,14 +34,6 @@ struct MemoryItems: Sendable {
                 }
                 core.removeAll()
             }
-        }
-    }
-
-    /// Writes items with their dates.
-    mutating func write(_ items: [StorageItem], by origin: StorageOrigin) {
-        for item in items {
-            core.write(item)
-            history?.append(StorageChange(key: item.key, kind: .written, origin: origin))
         }
     }
 }

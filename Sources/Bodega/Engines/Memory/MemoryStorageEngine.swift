@@ -3,18 +3,18 @@ public import Foundation
 /// An engine that keeps its items in memory: for tests, previews and caches.
 ///
 /// It is thread-safe, its batches are atomic, its reads never fail, and its items are discarded with it.
-public final class MemoryStorageEngine: StorageEngine {
+public final class MemoryStorageEngine: StorageBackend {
 
     let items = Locked(MemoryItems())
     private let signals = ChangeSignals()
     private let origin = StorageOrigin()
-    private let now: @Sendable () -> Date
+    private let clock: @Sendable () -> Date
 
     /// Creates an empty engine.
     ///
     /// - Parameter now: Returns the time, for the dates of the items.
     public init(now: @escaping @Sendable () -> Date = { Date() }) {
-        self.now = now
+        clock = now
     }
 
     /// Creates an engine that holds items.
@@ -25,136 +25,124 @@ public final class MemoryStorageEngine: StorageEngine {
 
     private func change(_ operations: some Sequence<StorageOperation>) {
         let (date, origin) = (now(), StorageOrigin.current ?? origin)
-        items.withLock { $0.apply(operations, at: date, by: origin) }
+        items.withLock { $0.apply(operations, dates: [:], at: date, by: origin) }
         signals.send()
     }
 
-    public func write(_ data: Data, key: CacheKey) async throws {
-        change(CollectionOfOne(.write(key: key, data: data)))
-    }
+    public func now() -> Date { clock() }
 
-    public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
-        change(dataAndKeys.lazy.map { .write(key: $0.key, data: $0.data) })
-    }
+    public var traits: StorageTraits { [.atomic, .conditional, .dated, .stablePositions, .ignoresCancellation] }
 
-    public func read(key: CacheKey) async -> Data? {
+    // MARK: Reading
+
+    public func fetch(key: CacheKey) async throws -> Data? {
         items.withLock { $0.core[key]?.data }
     }
 
-    public func readDataAndKeys(keys: [CacheKey]) async -> [(key: CacheKey, data: Data)] {
+    public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
         items.withLock { items in
-            keys.compactMap { key in items.core[key].map { (key, $0.data) } }
+            StorageAnswer(request.keys.compactMap { key in items.core[key].map { StorageItem($0, request.fields) } })
         }
     }
 
-    public func readAllDataAndKeys() async -> [(key: CacheKey, data: Data)] {
+    public func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        // A copy, which shares its memory with the items until they change.
+        let (core, cursor) = items.withLock { items in
+            (items.core, request.needsCursor ? items.startedHistory().cursor : nil)
+        }
+        var outcome = ScanOutcome(cursor: cursor)
+        for scan in request.counted {
+            let position = try scan.positionOfAll()
+            outcome.count += position == .min ? core.count : core.entries(after: position).count { _ in true }
+        }
+        outcome.count = min(outcome.count, request.countLimit)
+        if request.scans.isEmpty { return StorageAnswer(outcome) }
+        let receive = try begin()
+        var pace = ScanPace()
+        for (number, scan) in request.scans.enumerated() {
+            for entry in core.entries(after: try scan.positionOfAll()) {
+                try await pace.count(entry.data)
+                outcome.byteCount += entry.data.count
+                if try !receive(number, StorageItem(entry, request.fields)) { break }
+            }
+        }
+        return StorageAnswer(outcome)
+    }
+
+    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
         items.withLock { $0.core.entries.map { ($0.key, $0.data) } }
+    }
+
+    public func fetchKeys() async throws -> [CacheKey] {
+        items.withLock { $0.core.entries.map(\.key) }
+    }
+
+    // MARK: Writing
+
+    public func write(_ data: Data, key: CacheKey) async throws {
+        change(CollectionOfOne(.write(key: key, data: data)))
     }
 
     public func remove(key: CacheKey) async throws {
         change(CollectionOfOne(.remove(key: key)))
     }
 
-    public func remove(keys: [CacheKey]) async throws {
-        change(keys.lazy.map { .remove(key: $0) })
-    }
-
-    public func removeAllData() async throws {
-        change(CollectionOfOne(.removeAll))
-    }
-
-    public func keyExists(_ key: CacheKey) async -> Bool {
-        items.withLock { $0.core.contains(key) }
-    }
-
-    public func keysExist(_ keys: [CacheKey]) async -> [CacheKey] {
-        items.withLock { items in keys.filter(items.core.contains) }
-    }
-
-    public func keyCount() async -> Int {
-        items.withLock { $0.core.count }
-    }
-
-    public func allKeys() async -> [CacheKey] {
-        items.withLock { $0.core.entries.map(\.key) }
-    }
-
-    public func createdAt(key: CacheKey) async -> Date? {
-        items.withLock { $0.core[key]?.dates.createdAt }
-    }
-
-    public func updatedAt(key: CacheKey) async -> Date? {
-        items.withLock { $0.core[key]?.dates.updatedAt }
-    }
-
-    public func apply(_ operations: [StorageOperation]) async throws {
-        change(operations)
-    }
-}
-
-extension MemoryStorageEngine: DatedStorageEngine {
-
-    public func fetchItems(keys: [CacheKey]) async throws -> [StorageItem] {
-        items.withLock { items in
-            keys.compactMap { key in items.core[key].map { StorageItem(key: key, data: $0.data, dates: $0.dates) } }
+    public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        let (date, origin) = (now(), batch.origin ?? StorageOrigin.current ?? origin)
+        let outcome = items.withLock { items in
+            guard batch.conditions?.allSatisfy({ items.core[$0.key]?.data == $0.data }) ?? true else {
+                return BatchOutcome(wasApplied: false)
+            }
+            let before = items.history?.cursor
+            items.apply(batch.operations, dates: batch.dates, at: date, by: origin)
+            return BatchOutcome(commit: before.flatMap { before in
+                items.history.map { StorageCommit(before: before, after: $0.cursor) }
+            })
         }
+        if outcome.wasApplied { signals.send() }
+        return StorageAnswer(outcome)
     }
 
-    public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
-        items.withLock { $0.core.entries.map { ($0.key, $0.dates) } }
-    }
+    public var log: (any StorageLog)? { self }
+}
 
-    public func write(items: [StorageItem]) async throws {
-        let origin = StorageOrigin.current ?? origin
-        self.items.withLock { $0.write(items, by: origin) }
-        signals.send()
+extension StorageItem {
+    fileprivate init(_ entry: MemoryCore.Entry, _ fields: StorageFields) {
+        self.init(
+            key: entry.key, data: entry.data, position: entry.position,
+            dates: fields.contains(.dates) ? entry.dates : nil)
     }
 }
 
-extension MemoryStorageEngine: ConditionalStorageEngine {
-
-    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
-        let (date, origin) = (now(), StorageOrigin.current ?? origin)
-        let areMet = items.withLock { items in
-            guard conditions.allSatisfy({ items.core[$0.key]?.data == $0.data }) else { return false }
-            items.apply(operations, at: date, by: origin)
-            return true
-        }
-        if areMet { signals.send() }
-        return areMet
+extension StorageScan {
+    /// The position after which a scan of all items begins.
+    fileprivate func positionOfAll() throws -> Int {
+        guard case .all(let position) = self else { throw StorageError.missingIndexes }
+        return position ?? .min
     }
 }
 
-extension MemoryStorageEngine: ObservableStorageEngine {
+extension MemoryStorageEngine: StorageLog {
 
     public func fetchCursor() async throws -> StorageCursor {
         items.withLock { $0.startedHistory().cursor }
     }
 
-    public func fetchSnapshot() async throws -> StorageSnapshot {
+    public func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
         items.withLock { items in
-            let history = items.startedHistory()
-            return StorageSnapshot(items: items.core.entries.map { ($0.key, $0.data) }, cursor: history.cursor)
-        }
-    }
-
-    public func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws
-        -> StorageDelta?
-    {
-        items.withLock { $0.history?.delta(since: cursor, excluding: origin) }
-    }
-
-    public func fetchChangedItems(
-        since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        items.withLock { items in
-            guard let delta = items.history?.delta(since: cursor, excluding: origin) else { return nil }
-            let found = delta.keysWritten(excluding: origin).compactMap { key in
-                items.core[key].map { (key: key, data: $0.data) }
+            guard var delta = items.history?.delta(since: request.cursor, excluding: request.excluded) else {
+                return StorageAnswer(nil)
             }
-            return (delta, found)
+            if request.needsItems {
+                delta.items = delta.keysWritten(excluding: request.excluded).compactMap { key in
+                    items.core[key].map { StorageItem($0, request.fields) }
+                }
+            }
+            return StorageAnswer(delta)
         }
     }
 
-    public func changeSignals() -> AsyncStream<Void> { signals.stream() }
+    public func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> { signals.stream() }
 }

@@ -68,7 +68,7 @@ extension SQLiteCollection {
         try core.readManyHere { db in
             guard let (table, cursor) = place.position,
                 let delta = try SQLiteHistory(of: table, in: core)
-                    .changedItems(since: cursor, excluding: nil, in: db)?.delta
+                    .changes(ChangesRequest(since: cursor, fields: []), in: db)
             else { return nil }
             return (try table.allItems(in: db), Set(delta.changes.map(\.key)))
         }
@@ -137,10 +137,10 @@ extension SQLiteCollection {
     private func found(since place: SQLiteFollowedPlace, in db: Database) throws -> Found? {
         // A log is removed together with its table, and the name of neither is used again.
         if let (table, cursor) = place.position,
-            let (delta, items) = try SQLiteHistory(of: table, in: core)
-                .changedItems(since: cursor, excluding: nil, in: db)
+            let delta = try SQLiteHistory(of: table, in: core).changes(ChangesRequest(since: cursor), in: db)
         {
             let reached = SQLiteFollowedPlace(position: (table, delta.cursor))
+            let items = delta.items.map { (key: $0.key, data: $0.data) }
             return Found(changes: delta.changes, items: items, place: reached)
         }
         guard let table = try currentTable(in: db) else {

@@ -186,7 +186,7 @@ package final class SQLiteCollection: Sendable {
             let planned = try body(SQLiteContents(table: table, db: db))
             operations.withLock { $0 = planned }
         } _: { db in
-            try table.apply(operations.withLock { $0 }, at: date, by: change.origin, in: db)
+            try table.apply(StorageBatch(operations.withLock { $0 }, origin: change.origin), at: date, in: db)
         } committed: {
             committed()
         }
@@ -219,7 +219,7 @@ package final class SQLiteCollection: Sendable {
                 try core.removeHere(change, planning: plan) { committed(items.withLock { $0 }) }
             } else {
                 try core.writeHere(change, planning: plan) { db in
-                    try table.apply([.removeAll], at: Date(), by: change.origin, in: db)
+                    try table.apply(StorageBatch([.removeAll], origin: change.origin), at: Date(), in: db)
                 } committed: {
                     committed(items.withLock { $0 })
                 }

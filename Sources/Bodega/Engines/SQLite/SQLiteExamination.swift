@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-extension SQLiteStorageEngine: ExaminableStorageEngine {
+extension SQLiteStorageEngine {
 
     /// Examines the whole file, with all collections: its structure and its indexes, the dates and kinds of
     /// the items, and whether there are tables that belong to no collection. Also looks for the incomplete copies of

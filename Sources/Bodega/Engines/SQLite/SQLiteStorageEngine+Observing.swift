@@ -1,7 +1,9 @@
-public import Foundation
+import Foundation
 import GRDB
 
-extension SQLiteStorageEngine: CommitReportingStorageEngine {
+extension SQLiteStorageEngine: StorageLog {
+
+    public var log: (any StorageLog)? { self }
 
     private var history: SQLiteHistory { SQLiteHistory(of: table, in: core) }
 
@@ -12,14 +14,9 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
         try await begun { [history] db in try history.end(in: db)?.cursor }
     }
 
-    /// Reads all items, in insertion order, with the end of the change log at the same moment. See ``fetchCursor()``.
-    public func fetchSnapshot() async throws -> StorageSnapshot {
-        try await begun { [history] db in try history.snapshot(in: db) }
-    }
-
     /// Reads all items in parts. Of a small file without a log, it creates no log before the first change, see
     /// ``SQLiteLogStarts``.
-    package func readSnapshot(
+    func readSnapshot(
         _ receive: @escaping @Sendable (Int, [(key: CacheKey, data: Data)]) -> Void
     ) async throws -> StorageCursor {
         let read: @Sendable (Database) throws -> StorageCursor? = { [history] db in
@@ -40,30 +37,29 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
     ///   - origin: The origin whose own changes are omitted, see ``ObservableStorageEngine``.
     /// - Returns: `nil` if the log does not reach back to the cursor, or is another one.
     /// - Throws: A ``StorageError``, with ``StorageError/Code/placeRemoved`` if the file was removed or replaced.
-    public func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws
-        -> StorageDelta?
-    {
-        let read: @Sendable (Database) throws -> StorageDelta? = { [history] db in
-            try history.delta(since: cursor, excluding: origin, in: db)
-        }
-        if let delta = try await core.readMany(read) { return delta }
-        // The log may have to be created, or not to contain the start.
-        return history.isStart(cursor) ? try await fetchChangedItems(since: cursor, excluding: origin)?.delta : nil
+    public func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
+        StorageAnswer(try await request.needsItems ? changesWithItems(request) : changes(request))
     }
 
-    public func fetchChangedItems(
-        since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        let read: @Sendable (Database) throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? = {
-            [history] db in try history.changedItems(since: cursor, excluding: origin, in: db)
+    private func changes(_ request: ChangesRequest) async throws -> StorageDelta? {
+        let delta = try await core.readMany { [history] db in
+            try history.delta(since: request.cursor, excluding: request.excluded, in: db)
         }
+        // The log may have to be created, or not to contain the start.
+        if let delta { return delta }
+        return history.isStart(request.cursor) ? try await changesWithItems(request) : nil
+    }
+
+    private func changesWithItems(_ request: ChangesRequest) async throws -> StorageDelta? {
         while true {
-            if let changed = try await core.readMany(read) { return changed }
-            guard history.isStart(cursor) else { return nil }
-            let isUnchanged = try await core.readOnWriter { [history] db in
-                try history.isUnchanged(since: cursor, in: db)
+            if let delta = try await core.readMany({ [history] in try history.changes(request, in: $0) }) {
+                return delta
             }
-            if isUnchanged { return (.none(since: cursor), []) }
+            guard history.isStart(request.cursor) else { return nil }
+            let isUnchanged = try await core.readOnWriter { [history] db in
+                try history.isUnchanged(since: request.cursor, in: db)
+            }
+            if isUnchanged { return .none(since: request.cursor) }
             try await core.writeUnreported { [history] db in try history.begin(in: db) }
         }
     }
@@ -74,12 +70,9 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
     /// reports changes to their files. Because a commit becomes visible only after the last reported write, the file is
     /// then checked after 1, 2, 4 milliseconds and so on, finally every two seconds. Where the system reports nothing,
     /// the file is checked every 40 milliseconds. The file is watched only while such streams exist.
-    public func changeSignals() -> AsyncStream<Void> {
-        core.watch.signals(for: table)
-    }
-
-    package func changeSignals(excluding origin: StorageOrigin) -> AsyncStream<Void> {
-        core.watch.signals(for: table, excluding: origin)
+    public func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> {
+        guard let origin else { return core.watch.signals(for: table) }
+        return core.watch.signals(for: table, excluding: origin)
     }
 
     /// Reads from the log, creating it if there is none.

@@ -1,28 +1,33 @@
+import Foundation
 import GRDB
 
-extension SQLiteStorageEngine: QueryableStorageEngine {
+extension SQLiteStorageEngine {
 
-    public func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
-        _ = try await count([], reading: scans, begin)
-    }
+    public var indexes: (any StorageIndexes)? { self }
 
-    public func count(
-        _ counted: [StorageScan], reading scans: [StorageScan],
-        _ begin: @escaping @Sendable () throws -> StorageReceiver
-    ) async throws -> Int {
+    public func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        if request.needsCursor { return try await scanSnapshot(request, begin) }
         // An error of the receiver is passed on as it is.
         let failure = Locked<(any Error)?>(nil)
-        let count = try await core.readUntilCancelled { [table] db, cancellation in
+        let outcome = try await core.readUntilCancelled { [table] db, cancellation in
             failure.withLock { $0 = nil }
-            let count = try counted.reduce(0) { try $0 + table.count($1, upTo: .max, in: db) }
+            var outcome = ScanOutcome()
+            for scan in request.counted where outcome.count < request.countLimit {
+                let limit = request.countLimit == .max ? .max : request.countLimit - outcome.count
+                outcome.count += try table.count(scan, upTo: limit, in: db)
+            }
+            if request.scans.isEmpty { return outcome }
             do {
                 let receive = try begin()
-                for (number, scan) in scans.enumerated() {
-                    try table.scan(scan, in: db) { entry in
+                for (number, scan) in request.scans.enumerated() {
+                    try table.scan(scan, request.fields, in: db) { item in
                         // Decoding can take longer than reading.
                         try cancellation.check()
+                        outcome.byteCount += item.data.count
                         do {
-                            return try receive(number, entry)
+                            return try receive(number, item)
                         } catch {
                             failure.withLock { $0 = error }
                             throw error
@@ -32,22 +37,44 @@ extension SQLiteStorageEngine: QueryableStorageEngine {
             } catch {
                 if failure.withLock({ $0 }) == nil { throw error }
             }
-            return count
+            return outcome
         }
         if let error = failure.withLock({ $0 }) { throw error }
-        return count
+        return StorageAnswer(outcome)
     }
 
-    public func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageEntry] {
-        if keys.count == 1 {
-            return try await core.readOne { [table] db in try table.entries(of: keys, index: index, in: db) }
+    /// Reads all items of a snapshot.
+    private func scanSnapshot(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        guard request.scans == [.all(after: nil)], request.counted.isEmpty else {
+            throw StorageError(.invalidArgument, "A snapshot consists of all items.")
         }
-        return try await core.readMany { [table] db in try table.entries(of: keys, index: index, in: db) }
+        let state = Locked((receive: StorageReceiver?.none, byteCount: 0, failure: (any Error)?.none))
+        let cursor = try await readSnapshot { number, items in
+            state.withLock { state in
+                do {
+                    if number == 0 { state = (try begin(), 0, nil) }
+                    guard let receive = state.receive, state.failure == nil else { return }
+                    for (key, data) in items {
+                        state.byteCount += data.count
+                        if try !receive(0, StorageItem(key: key, data: data)) {
+                            state.receive = nil
+                            break
+                        }
+                    }
+                } catch {
+                    state.failure = error
+                }
+            }
+        }
+        let (_, byteCount, failure) = state.withLock { $0 }
+        if let failure { throw failure }
+        return StorageAnswer(ScanOutcome(byteCount: byteCount, cursor: cursor))
     }
+}
 
-    public func count(_ scan: StorageScan, upTo limit: Int) async throws -> Int {
-        try await core.readUntilCancelled { [table] db, _ in try table.count(scan, upTo: limit, in: db) }
-    }
+extension SQLiteStorageEngine: StorageIndexes {
 
     public func fetchIndexes() async throws -> Set<StorageIndex> {
         // Few rows, on the caller's thread.

@@ -1,4 +1,5 @@
 public import Foundation
+import GRDB
 
 /// An engine that keeps its items in an SQLite file. The recommended engine for most programs.
 ///
@@ -22,18 +23,18 @@ public import Foundation
 ///   for items under URLs, whose rows it expects under another text.
 ///
 /// One file can hold several collections, see ``collection(named:)``.
-public final class SQLiteStorageEngine: ThrowingStorageEngine {
+public final class SQLiteStorageEngine: StorageBackend {
 
     let core: SQLiteFile
     let table: SQLiteTable
-    let now: @Sendable () -> Date
+    let clock: @Sendable () -> Date
     let origin = StorageOrigin.random()
 
     /// Uses an existing table.
     init(core: SQLiteFile, table: SQLiteTable, now: @escaping @Sendable () -> Date) {
         self.core = core
         self.table = table
-        self.now = now
+        clock = now
     }
 
     /// The location of the database file.
@@ -51,8 +52,9 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     ///
     /// - Returns: The items that exist, in the order of the keys.
     /// - Throws: A ``StorageError``.
-    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        try await core.readMany { [table] db in try table.items(of: keys, in: db) }
+    public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        let read: @Sendable (Database) throws -> [StorageItem] = { [table] db in try table.items(request, in: db) }
+        return StorageAnswer(try await request.keys.count == 1 ? core.readOne(read) : core.readMany(read))
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
@@ -65,13 +67,6 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
 
     public func fetchKeys() async throws -> [CacheKey] {
         try await core.readMany { [table] db in try table.allKeys(in: db) }
-    }
-
-    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        if candidates.count == 1 {
-            return try await core.readOne { [table] db in try table.existing(among: candidates, in: db) }
-        }
-        return try await core.readMany { [table] db in try table.existing(among: candidates, in: db) }
     }
 
     public func fetchCount() async throws -> Int {
@@ -90,34 +85,49 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
         }
     }
 
-    public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
-        if dataAndKeys.isEmpty { return }
-        let change = change { dataAndKeys.map { .write(key: $0.key, data: $0.data) } }
-        try await core.write(change) { [table, date = now()] db in
-            try table.write(dataAndKeys, at: date, by: change.origin, in: db)
-        }
-    }
-
-    public func apply(_ operations: [StorageOperation]) async throws {
-        _ = try await commit(operations)
-    }
-
-    package func commit(_ operations: [StorageOperation]) async throws -> StorageCommit? {
-        if operations.isEmpty { return nil }
-        let change = change { operations }
-        let commit = try await core.write(change) { [table, date = now()] db in
-            try table.apply(operations, at: date, by: change.origin, in: db)
+    public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        if batch.conditions != nil { return try await applyIfMet(batch) }
+        if batch.operations.isEmpty { return StorageAnswer(BatchOutcome()) }
+        let change = change(by: batch.origin) { batch.operations }
+        var batch = batch
+        batch.origin = change.origin
+        let commit = try await core.write(change) { [table, batch, date = now()] db in
+            try table.apply(batch, at: date, in: db)
         }
         // Not when later operations write items, which would need the space again.
-        if case .removeAll? = operations.last { await core.vacuumIfQuick() }
-        return commit
+        if case .removeAll? = batch.operations.last { await core.vacuumIfQuick() }
+        return StorageAnswer(BatchOutcome(commit: commit))
     }
 
-    func change(_ operations: @escaping @Sendable () throws -> [StorageOperation]) -> SQLiteChange {
+    private func applyIfMet(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        // What remains of the operations in the transaction.
+        let planned = Locked<[StorageOperation]?>(nil)
+        let change = change(by: batch.origin) { planned.withLock { $0 } ?? [] }
+        var batch = batch
+        batch.origin = change.origin
+        let commit = try await core.write(change) { [table, batch] db in
+            let areMet = try batch.conditions?.allSatisfy { try table.value(of: $0.key, in: db) == $0.data } ?? true
+            planned.withLock { $0 = areMet ? batch.operations : nil }
+        } _: { [table, batch, date = now()] db in
+            guard let operations = planned.withLock({ $0 }), !operations.isEmpty else { return }
+            try table.apply(batch, at: date, in: db)
+        }
+        let wasApplied = planned.withLock { $0 != nil }
+        return StorageAnswer(BatchOutcome(wasApplied: wasApplied, commit: wasApplied ? commit : nil))
+    }
+
+    public func now() -> Date { clock() }
+
+    public var traits: StorageTraits { [.atomic, .conditional, .dated, .stablePositions, .ignoresCancellation] }
+
+
+    func change(
+        by origin: StorageOrigin? = nil, _ operations: @escaping @Sendable () throws -> [StorageOperation]
+    ) -> SQLiteChange {
         SQLiteChange(
             table: table,
             writer: ObjectIdentifier(self),
-            origin: StorageOrigin.current ?? origin,
+            origin: origin ?? StorageOrigin.current ?? self.origin,
             operations: operations
         )
     }
@@ -134,16 +144,17 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     /// bytes, unless it was built otherwise; a larger one throws ``StorageError/Code/tooLarge``. In collections that were
     /// created by Bodega 2, or by a version of this package before 1.0, and in those with an index, the item is in memory while
     /// it is written.
-    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+    public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
         // Before the transaction, as the stream may be slow.
         switch try await StreamedBytes(of: stream) {
         case .data(let data):
-            try await write(data, key: key)
+            return try await apply(StorageBatch([.write(key: key, data: data)]))
         case .file(let file):
             let change = change { [.write(key: key, data: try file.readAllHere())] }
-            try await core.write(change) { [table, date = now()] db in
+            let commit = try await core.write(change) { [table, date = now()] db in
                 try table.write(file, key: key, at: date, in: db)
             }
+            return StorageAnswer(BatchOutcome(commit: commit))
         }
     }
 }

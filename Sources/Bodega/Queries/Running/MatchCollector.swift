@@ -59,7 +59,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
     /// Receives an item.
     ///
     /// - Returns: Whether the scan can have more matches that are needed.
-    @Sendable func receive(_ scan: Int, _ entry: StorageEntry) throws -> Bool {
+    @Sendable func receive(_ scan: Int, _ entry: StorageItem) throws -> Bool {
         let isInOrder = scan >= plan.firstInOrder
         if isInOrder {
             if try isComplete(before: entry) { return false }
@@ -97,10 +97,10 @@ final class MatchCollector<Match>: @unchecked Sendable {
     }
 
     /// Whether an item in the order of the result, and all after it, come after the last match that is needed.
-    private func isComplete(before entry: StorageEntry) throws -> Bool {
+    private func isComplete(before entry: StorageItem) throws -> Bool {
         // With several terms, more items can have the first sort key of the last match.
-        if found.count >= limit, query.order.count < 2 || entry.place.sortKey != found.lastKey { return true }
-        guard query.order.count > 1, let key = entry.place.sortKey, key != group else { return false }
+        if found.count >= limit, query.order.count < 2 || entry.sortKey != found.lastKey { return true }
+        guard query.order.count > 1, let key = entry.sortKey, key != group else { return false }
         group = key
         if !candidates.isEmpty, candidates.count + places.count >= limit { try settle() }
         guard let last else { return false }
@@ -111,7 +111,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
         return true
     }
 
-    private func match(_ entry: StorageEntry) throws -> QueryPlace? {
+    private func match(_ entry: StorageItem) throws -> QueryPlace? {
         try query.match(entry, index: plan.index, isMatch: plan.isMatch(entry)) { matches.append($0) }
     }
 
@@ -236,7 +236,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
 /// An item that may match, with its place in the result.
 struct QueryCandidate: Sendable {
     var place: QueryPlace
-    var entry: StorageEntry
+    var entry: StorageItem
     /// Whether it matches for sure if it can be decoded.
     var isMatch: Bool
 }

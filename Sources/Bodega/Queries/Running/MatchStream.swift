@@ -14,13 +14,14 @@ extension StorageQuery where Match == FoundItem {
     /// meantime can be missing, or be passed on twice.
     ///
     /// - Parameters:
-    ///   - engine: The engine. The positions of its items must stay the same, see ``StorageEngine/streamable()``.
+    ///   - engine: The engine.
     ///   - limit: The maximum number of matches.
     ///   - receive: Receives at least one match at a time.
     package func forEachMatchInOrder(
-        in engine: any QueryableStorageEngine, limit: Int = .max, _ receive: ([FoundItem]) async throws -> Void
+        in engine: StorageReader, limit: Int = .max, _ receive: ([FoundItem]) async throws -> Void
     ) async throws {
         if limit <= 0 { return }
+        let engine = try await engine.continuing()
         var plan = try await plan(on: engine, limit: limit, after: nil)
         // An index has the order of the first term only.
         if order.count > 1 { plan.firstInOrder = plan.scans.count }
@@ -36,7 +37,7 @@ extension StorageQuery where Match == FoundItem {
 /// 3. Matches that wait are passed on at their places between the others.
 private struct MatchStream {
     let query: StorageQuery<FoundItem>
-    let engine: any QueryableStorageEngine
+    let engine: StorageReader
     let plan: QueryPlan
     /// The number of matches that are still needed.
     var rest: Int
@@ -50,7 +51,7 @@ private struct MatchStream {
         var size: Int
     }
 
-    init(query: StorageQuery<FoundItem>, engine: any QueryableStorageEngine, plan: QueryPlan, rest: Int) {
+    init(query: StorageQuery<FoundItem>, engine: StorageReader, plan: QueryPlan, rest: Int) {
         (self.query, self.engine, self.plan, self.rest) = (query, engine, plan, rest)
     }
 
@@ -107,7 +108,7 @@ private struct MatchStream {
         /// Adds an item with its place, which is `nil` if it does not match.
         ///
         /// - Returns: Whether the part can have more.
-        mutating func add(_ entry: StorageEntry, _ place: QueryPlace?, limit: Int) -> Bool {
+        mutating func add(_ entry: StorageItem, _ place: QueryPlace?, limit: Int) -> Bool {
             count += 1
             if let place {
                 matches.append(Element(key: entry.key, place: place, data: entry.data, size: entry.data.count))
@@ -158,7 +159,7 @@ private struct MatchStream {
             if let item = match.data { return (match.key, item) }
             // It may have been removed or changed.
             guard let data = data[match.key] else { return nil }
-            let entry = StorageEntry(key: match.key, data: data, place: StoragePlace(position: match.place.position))
+            let entry = StorageItem(key: match.key, data: data, position: match.place.position)
             return try query.examine(entry) { _ in } == nil ? nil : (match.key, data)
         }
     }

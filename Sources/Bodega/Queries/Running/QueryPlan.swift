@@ -25,8 +25,8 @@ package struct QueryPlan: Sendable {
     }
 
     /// Whether an item matches for sure, because of its sort key.
-    func isMatch(_ entry: StorageEntry) -> Bool {
-        guard let key = entry.place.sortKey, certain.contains(key) else { return false }
+    func isMatch(_ entry: StorageItem) -> Bool {
+        guard let key = entry.sortKey, certain.contains(key) else { return false }
         if case .real = key { return !approximate.contains(key) }
         return true
     }
@@ -40,7 +40,7 @@ extension StorageQuery {
     ///   - engine: The engine.
     ///   - limit: The number of matches that are needed.
     ///   - place: The place after which to begin.
-    package func plan(on engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?) async throws
+    package func plan(on engine: StorageReader, limit: Int, after place: QueryPlace?) async throws
         -> QueryPlan
     {
         try await plan(on: engine, with: indexes(of: engine), limit: limit, after: place)
@@ -50,7 +50,7 @@ extension StorageQuery {
     ///
     /// - Parameter indexes: The indexes of the engine.
     func plan(
-        on engine: any QueryableStorageEngine, with indexes: [StorageIndex], limit: Int, after place: QueryPlace?
+        on engine: StorageReader, with indexes: [StorageIndex], limit: Int, after place: QueryPlace?
     ) async throws -> QueryPlan {
         let sorting = sortingIndex(among: indexes)
         // The order of an index that narrows needs no estimate.
@@ -82,7 +82,7 @@ extension StorageQuery {
     }
 
     /// The indexes of an engine, in a certain order.
-    func indexes(of engine: any QueryableStorageEngine) async throws -> [StorageIndex] {
+    func indexes(of engine: StorageReader) async throws -> [StorageIndex] {
         try await engine.fetchIndexes().sorted {
             ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0)
         }
@@ -105,7 +105,7 @@ extension StorageQuery {
     /// - Parameter limit: The number up to which items are counted. A larger count is only known to be larger.
     /// - Returns: `nil` if none narrows.
     func smallest(
-        of indexes: [StorageIndex], in engine: any QueryableStorageEngine, upTo limit: Int
+        of indexes: [StorageIndex], in engine: StorageReader, upTo limit: Int
     ) async throws -> Narrowed? {
         var best: Narrowed?
         for index in indexes {
@@ -248,7 +248,7 @@ extension StorageSortKeyBound {
     }
 }
 
-extension QueryableStorageEngine {
+extension StorageReader {
     /// Counts the items in ranges of an index.
     package func count(
         _ ranges: StorageSortKeyRanges, of index: StorageIndex, upTo limit: Int

@@ -21,7 +21,7 @@ extension StorageQuery {
     ///     another one has its position; `nil` if positions stay the same.
     ///   - looksBeyond: Whether to find out if there are more matches.
     package func page(
-        from engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?, item: CacheKey? = nil,
+        from engine: StorageReader, limit: Int, after place: QueryPlace?, item: CacheKey? = nil,
         looksBeyond: Bool = true
     ) async throws -> QueryMatches<Match> {
         try Task.checkCancellation()
@@ -56,7 +56,7 @@ extension StorageQuery {
     ///
     /// - Parameter others: The indexes that narrow besides. The one of the plan is removed.
     private func planInOrder(
-        _ engine: any QueryableStorageEngine, _ indexes: [StorageIndex], _ sorting: StorageIndex?, _ start: Start?,
+        _ engine: StorageReader, _ indexes: [StorageIndex], _ sorting: StorageIndex?, _ start: Start?,
         _ others: inout [StorageIndex]
     ) async throws -> QueryPlan? {
         if let sorting { return ordered(by: sorting, in: condition.narrowing(by: sorting), after: start?.inIndex) }
@@ -74,7 +74,7 @@ extension StorageQuery {
     }
 
     /// Returns whether there is a match, without looking for a certain one.
-    package func exists(in engine: any QueryableStorageEngine) async throws -> Bool {
+    package func exists(in engine: StorageReader) async throws -> Bool {
         try Task.checkCancellation()
         var query = self
         query.order = []
@@ -102,12 +102,12 @@ extension StorageQuery {
     }
 
     private func start(
-        after place: QueryPlace?, _ item: CacheKey?, in engine: any QueryableStorageEngine, _ index: StorageIndex?
+        after place: QueryPlace?, _ item: CacheKey?, in engine: StorageReader, _ index: StorageIndex?
     ) async throws -> Start? {
         guard var place else { return nil }
         guard let item else { return Start(inIndex: place, exact: place) }
-        guard let entry = try await engine.fetchEntries(keys: [item], index: index).first,
-            entry.place.position == place.position
+        guard let entry = try await engine.fetchPlaced(keys: [item], index: index).first,
+            entry.position == place.position
         else {
             // The item was removed. In SQLite, another program can have inserted one with its position, which comes
             // after it.
@@ -128,7 +128,7 @@ extension StorageQuery {
 /// Reads a page in one of several ways.
 private struct PageReader<Match>: Sendable {
     let query: StorageQuery<Match>
-    let engine: any QueryableStorageEngine
+    let engine: StorageReader
     let start: StorageQuery<Match>.Start?
     /// The number of matches that are needed.
     let needed: Int

@@ -6,7 +6,7 @@ extension StorageQuery {
     ///   - engine: The engine.
     ///   - begin: Returns the receiver of the matches. It is called again if the engine has to begin again.
     package func forEachMatch(
-        in engine: any QueryableStorageEngine,
+        in engine: StorageReader,
         _ begin: @escaping @Sendable () -> @Sendable (Match) -> Void
     ) async throws {
         var unordered = self
@@ -24,7 +24,7 @@ extension StorageQuery {
     /// Counts the matches.
     ///
     /// If the whole condition is about one member with an index, only items about which the index can be wrong are read.
-    package func count(in engine: any QueryableStorageEngine) async throws -> Int {
+    package func count(in engine: StorageReader) async throws -> Int {
         if let index = try await countingIndex(of: engine) { return try await count(in: engine, by: index) }
         let count = Locked(0)
         try await forEachMatch(in: engine) {
@@ -35,13 +35,13 @@ extension StorageQuery {
     }
 
     /// The index that counts the matches, `nil` if they are read.
-    package func countingIndex(of engine: any QueryableStorageEngine) async throws -> StorageIndex? {
+    package func countingIndex(of engine: StorageReader) async throws -> StorageIndex? {
         guard countsByIndex else { return nil }
         // An index that is not for text knows about more items.
         return try await engine.fetchIndexes().filter(condition.isOnly).min { !$0.isForText && $1.isForText }
     }
 
-    private func count(in engine: any QueryableStorageEngine, by index: StorageIndex) async throws -> Int {
+    private func count(in engine: StorageReader, by index: StorageIndex) async throws -> Int {
         let narrowing = condition.narrowing(by: index)
         let certain = narrowing.certain
         // What the index counts, corrected by the items that it may have counted wrongly.
@@ -53,7 +53,7 @@ extension StorageQuery {
         let counted = try await engine.count(certain.scans(of: index), reading: scans) { [examine] in
             correction.withLock { $0 = 0 }
             return { _, entry in
-                let isCounted = entry.place.sortKey.map(certain.contains) ?? false
+                let isCounted = entry.sortKey.map(certain.contains) ?? false
                 let isMatch = try examine(entry) { _ in } != nil
                 if isMatch != isCounted { correction.withLock { $0 += isMatch ? 1 : -1 } }
                 return true

@@ -9,15 +9,15 @@ package struct StorageQuery<Match>: Sendable {
     ///
     /// The match is passed on, not returned: for a generic type, Swift looks up the type of an optional or of a structure with
     /// it each time, which takes as long as decoding a small object.
-    package typealias Examination = @Sendable (StorageEntry, (Match) -> Void) throws -> QueryKeys?
+    package typealias Examination = @Sendable (StorageItem, (Match) -> Void) throws -> QueryKeys?
 
     /// Passes on the match of an item that matches for sure.
     ///
     /// Returns whether it did; otherwise the item is left out.
-    package typealias MatchDecoding = @Sendable (StorageEntry, (Match) -> Void) throws -> Bool
+    package typealias MatchDecoding = @Sendable (StorageItem, (Match) -> Void) throws -> Bool
 
     /// Returns what is known about an item before it is examined.
-    package typealias Glancing = @Sendable (StorageEntry) throws -> QueryGlance
+    package typealias Glancing = @Sendable (StorageItem) throws -> QueryGlance
 
     package var condition: QueryCondition
     /// The sort order. Items with equal keys are in insertion order.
@@ -36,7 +36,7 @@ package struct StorageQuery<Match>: Sendable {
     /// - Parameter keys: Decides about an item, see ``Examination``, in a query all of whose terms are ordered by their keys.
     package init(
         condition: QueryCondition, order: [QueryTerm], decode: MatchDecoding? = nil,
-        examine keys: @escaping @Sendable (StorageEntry, (Match) -> Void) throws -> [StorageSortKey]?
+        examine keys: @escaping @Sendable (StorageItem, (Match) -> Void) throws -> [StorageSortKey]?
     ) {
         self.init(condition: condition, order: order, decode: decode) { entry, receive in
             try keys(entry, receive).map { QueryKeys($0) }
@@ -55,7 +55,7 @@ package struct StorageQuery<Match>: Sendable {
     }
 
     /// A query with the same items, whose matches are transformed.
-    package func map<New>(_ transform: @escaping @Sendable (StorageEntry, Match) -> New) -> StorageQuery<New> {
+    package func map<New>(_ transform: @escaping @Sendable (StorageItem, Match) -> New) -> StorageQuery<New> {
         var query = StorageQuery<New>(condition: condition, order: order, decode: nil) { [examine] entry, receive in
             try examine(entry) { receive(transform(entry, $0)) }
         }
@@ -80,27 +80,27 @@ package struct StorageQuery<Match>: Sendable {
     ///   - receive: Receives the match.
     /// - Returns: The place of the match, `nil` if the item does not match.
     package func match(
-        _ entry: StorageEntry, index: StorageIndex?, isMatch: Bool = false, _ receive: (Match) -> Void
+        _ entry: StorageItem, index: StorageIndex?, isMatch: Bool = false, _ receive: (Match) -> Void
     ) throws -> QueryPlace? {
         let key = key(of: entry, in: index)
-        if isMatch, let decode, entry.place.sortKey != nil, order.isEmpty || order.count == 1 && key != nil {
+        if isMatch, let decode, entry.sortKey != nil, order.isEmpty || order.count == 1 && key != nil {
             let keys = QueryKeys(key.map { [$0] } ?? [])
-            return try decode(entry, receive) ? QueryPlace(keys, position: entry.place.position) : nil
+            return try decode(entry, receive) ? QueryPlace(keys, position: entry.position) : nil
         }
         guard let keys = try examine(entry, receive) else { return nil }
         return place(of: entry, keys: keys, index: index)
     }
 
     /// The place of an item, with the sort key that the index has.
-    func place(of entry: StorageEntry, keys: QueryKeys, index: StorageIndex?) -> QueryPlace {
+    func place(of entry: StorageItem, keys: QueryKeys, index: StorageIndex?) -> QueryPlace {
         var keys = keys
         if let key = key(of: entry, in: index) { keys.keys[0] = key }
-        return QueryPlace(keys, position: entry.place.position)
+        return QueryPlace(keys, position: entry.position)
     }
 
     /// The key of the first term that an index has for an item; `nil` if the item has none there, or another one.
-    private func key(of entry: StorageEntry, in index: StorageIndex?) -> StorageSortKey? {
-        guard let index, let key = entry.place.sortKey, order.first?.hasKey(key, in: index) == true else { return nil }
+    private func key(of entry: StorageItem, in index: StorageIndex?) -> StorageSortKey? {
+        guard let index, let key = entry.sortKey, order.first?.hasKey(key, in: index) == true else { return nil }
         return key
     }
 }

@@ -21,27 +21,24 @@ extension ObjectStorage {
 
     /// Scans of the items that have a value in an index.
     private func indexScans() async throws -> [StorageScan] {
-        guard let engine = storage as? any QueryableStorageEngine else { return [] }
-        return try await engine.fetchIndexes().map {
+        try await (storage.indexes?.fetchIndexes() ?? []).map {
             .range($0, from: .start, to: .before(.none), isDescending: false, after: nil)
         }
     }
 
     private func firstRecords(of scan: StorageScan) async throws -> [Data] {
         let limit = if case .all = scan { 16 } else { 1 }
-        return try await PartialRead(from: storage) { engine in
-            let records = Locked<[Data]>([])
-            try await engine.queryable.engine.scan([scan]) {
-                records.withLock { $0 = [] }
-                return { _, entry in
-                    records.withLock { records in
-                        records.append(entry.data)
-                        return records.count < limit
-                    }
+        let records = Locked<[Data]>([])
+        try await StorageReader(storage, options: ReadOptions(omitsUnreadable: true)).scan([scan]) {
+            records.withLock { $0 = [] }
+            return { _, item in
+                records.withLock { records in
+                    records.append(item.data)
+                    return records.count < limit
                 }
             }
-            return records.withLock { $0 }
-        }.value
+        }
+        return records.withLock { $0 }
     }
 
     private func learn(from data: Data, _ coder: JSONObjectCoder) {

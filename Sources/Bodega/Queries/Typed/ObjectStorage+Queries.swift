@@ -176,7 +176,7 @@ extension ObjectStorage {
             guard let object = try await fetchObject(forKey: key) else { throw Self.cursorHasNoItem }
             return object
         }
-        if storage.queryable.hasStablePositions { return (place, item) }
+        if storage.traits.contains(.stablePositions) { return (place, item) }
         guard let position = try await storage.fetchKeys().firstIndex(of: item) else { throw Self.cursorHasNoItem }
         place.position = position
         return (place, nil)
@@ -188,7 +188,7 @@ extension ObjectStorage {
 
     private func reading<Value>(
         _ query: Query<Object>, _ omitting: Bool,
-        _ body: @escaping (StorageQuery<Query<Object>.Match>, any QueryableStorageEngine) async throws -> Value
+        _ body: @escaping (StorageQuery<Query<Object>.Match>, StorageReader) async throws -> Value
     ) async throws -> (value: Value, unreadable: [StorageError]) {
         let errors = Locked<[CacheKey: StorageError]>([:])
         let report: @Sendable (StorageError) -> Void = { error in
@@ -196,21 +196,21 @@ extension ObjectStorage {
         }
         try await learnFromStoredObjects()
         let running = try query.running(decodedBy: coder, undecodable: omitting ? report : nil)
-        guard omitting else { return (try await body(running, storage.queryable.engine), []) }
-        let read = try await PartialRead(from: storage) { try await body(running, $0.queryable.engine) }
-        return (read.value, errors.withLock { Array($0.values) } + read.unreadable)
+        let reader = StorageReader(storage, options: ReadOptions(omitsUnreadable: omitting))
+        let value = try await body(running, reader)
+        return (value, errors.withLock { Array($0.values) } + reader.unreadable)
     }
 }
 
-extension StorageEngine {
+extension StorageBackend {
     /// Creates the indexes that the engine lacks and can have.
     fileprivate func createIndexes(_ indexes: [StorageIndex]) async throws {
-        guard let engine = self as? any QueryableStorageEngine, !indexes.isEmpty else { return }
-        let existing = try await engine.fetchIndexes()
+        guard let own = self.indexes, !indexes.isEmpty else { return }
+        let existing = try await own.fetchIndexes()
         var failure: (any Error)?
         for index in indexes where !existing.contains(index) {
             do {
-                try await engine.createIndex(index)
+                try await own.createIndex(index)
             } catch let error as StorageError where error.code == .invalidArgument || error.code == .readOnly {
                 bodegaLogger.debug("The engine has no index.", metadata: ["index": "\(index)", "error": "\(error)"])
             } catch let error as CancellationError {

@@ -80,7 +80,7 @@ extension Query where Object: Codable {
         let isJSON: Bool
         let undecodable: (@Sendable (StorageError) -> Void)?
 
-        @Sendable func examine(_ entry: StorageEntry, _ receive: (Match) -> Void) throws -> QueryKeys? {
+        @Sendable func examine(_ entry: StorageItem, _ receive: (Match) -> Void) throws -> QueryKeys? {
             do throws(StorageError) {
                 return try decide(entry, receive)
             } catch {
@@ -89,7 +89,7 @@ extension Query where Object: Codable {
             }
         }
 
-        @Sendable func decode(_ entry: StorageEntry, _ receive: (Match) -> Void) throws -> Bool {
+        @Sendable func decode(_ entry: StorageItem, _ receive: (Match) -> Void) throws -> Bool {
             do throws(StorageError) {
                 receive((entry.key, try coder.decode(Object.self, from: entry.data, for: entry.key)))
                 return true
@@ -106,7 +106,7 @@ extension Query where Object: Codable {
         }
 
         /// What the JSON says, as far as it is certain without the object.
-        @Sendable func glance(_ entry: StorageEntry) -> QueryGlance {
+        @Sendable func glance(_ entry: StorageItem) -> QueryGlance {
             var keys: [StorageSortKey?] = []
             guard let verdict = look(entry, &keys) else { return .nothing }
             if verdict == .no { return .excluded }
@@ -118,7 +118,7 @@ extension Query where Object: Codable {
         ///
         /// - Parameter keys: Receives the key of each term, `nil` if only the object determines it.
         /// - Returns: Whether it matches; `nil` if it is not JSON.
-        private func look(_ entry: StorageEntry, _ keys: inout [StorageSortKey?]) -> QueryCondition.Verdict? {
+        private func look(_ entry: StorageItem, _ keys: inout [StorageSortKey?]) -> QueryCondition.Verdict? {
             if !isJSON { return nil }
             return entry.data.withUnsafeBytes { bytes in
                 // The decoder reports what is wrong with a text that is not JSON.
@@ -136,7 +136,7 @@ extension Query where Object: Codable {
         }
 
         private func decide(
-            _ entry: StorageEntry, _ receive: (Match) -> Void
+            _ entry: StorageItem, _ receive: (Match) -> Void
         ) throws(StorageError) -> QueryKeys? {
             var stored: [StorageSortKey?] = []
             let known = look(entry, &stored)

@@ -18,120 +18,144 @@ public import Foundation
 ///
 /// An item is evicted when a new one needs its place. Which one is decided by the algorithm S3-FIFO, with queues that adapt
 /// as in ARC: items that are read often stay, and a scan of all items does not displace them.
-public struct CachedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
-    public let base: Base
+public struct CachedStorageEngine: ForwardingStorageEngine {
+    public let base: any StorageBackend
     let cache: StorageCache
     private let follower: StorageCacheFollower?
 
-    init(base: Base, limit: StorageLimit) {
+    init(base: any StorageBackend, limit: StorageLimit) {
         self.base = base
         cache = StorageCache(limit: limit)
-        follower = (base as? any ObservableStorageEngine).map { [cache] in StorageCacheFollower(of: $0, for: cache) }
+        follower = base.log.map { [cache] in StorageCacheFollower(of: $0, for: cache) }
     }
 
     /// The use of the cache since its creation.
     public var statistics: StorageCacheStatistics { cache.statistics }
 
-    public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
-        let inner = InnerCall()
+    public func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         // An engine inside may remove other items, to keep within its limits.
-        defer { cache.invalidate(inner.evictedKeys) }
-        guard let change = StorageCache.Change(call) else { return try await inner(body) }
+        do {
+            let answer = try await body()
+            cache.invalidate(answer.report.evicted)
+            return answer
+        } catch {
+            if base.traits.contains(.evicts) { cache.clear() }
+            throw error
+        }
+    }
+
+    public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        let change = batch.finalItems(maximumCount: StorageCache.maximumKeys).map { StorageCache.Change.items($0) }
+        let answer = try await applying(change ?? .everything) {
+            var batch = batch
+            batch.origin = batch.origin ?? StorageOrigin.current ?? follower?.origin
+            return try await forward(.apply(batch)) { try await base.apply(batch) }
+        }
+        if !answer.value.wasApplied { cache.invalidate((batch.conditions ?? []).map(\.key)) }
+        return answer
+    }
+
+    public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
+        try await applying(.items([key: nil])) {
+            try await forward(.applyStream(key, stream)) { try await base.apply(stream, key: key) }
+        }
+    }
+
+    private func applying(
+        _ change: StorageCache.Change, _ body: () async throws -> StorageAnswer<BatchOutcome>
+    ) async throws -> StorageAnswer<BatchOutcome> {
         cache.beginWrite(change)
         var wasApplied = false
         defer { cache.endWrite(change, wasApplied: wasApplied) }
-        let value = try await inner {
-            if let follower { try await follower.withOrigin(body) } else { try await body() }
-        }
-        // A conditional batch returns whether it was applied.
-        wasApplied = value as? Bool ?? true
-        return value
+        let answer = try await body()
+        wasApplied = answer.value.wasApplied
+        return answer
     }
 
     public func fetch(key: CacheKey) async throws -> Data? {
-        let outer = InnerCall.current
-        if outer?.needsOriginal == true { return try await base.fetch(key: key) }
+        let reading = cache.beginReading(key)
+        if case .hit(let data) = reading { return data }
+        return try await fetch(key, reading, ReadOptions()).value
+    }
+
+    public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        guard request.fields == .data, !request.options.needsOriginal else {
+            return try await forward(.fetch(request)) { try await base.fetch(request) }
+        }
+        if request.keys.count != 1 { return try await fetchMany(request) }
+        let key = request.keys[0]
+        let answer = try await fetch(key, cache.beginReading(key), request.options)
+        return StorageAnswer(answer.value.map { [StorageItem(key: key, data: $0)] } ?? [], answer.report)
+    }
+
+    private func fetch(
+        _ key: CacheKey, _ reading: StorageCache.Reading, _ options: ReadOptions
+    ) async throws -> StorageAnswer<Data?> {
+        var reading = reading
         while true {
-            switch cache.beginReading(key) {
-            case .hit(let data):
-                answerFromCache(to: outer)
-                return data
+            switch reading {
+            case .hit(let data): return StorageAnswer(data, reportOfHit)
             case .wait(let load):
-                outer?.answerFromCopy()
+                var report = StorageReport()
+                report.sources = .copy
                 switch try await cache.result(of: load) {
-                case .success(let data): return data
-                case .failure(is CancellationError): continue
+                case .success(let data): return StorageAnswer(data, report)
+                case .failure(is CancellationError): reading = cache.beginReading(key)
+                case .failure(let error as StorageError) where options.omitsUnreadable && error.key != nil:
+                    report.unreadable = [error]
+                    return StorageAnswer(nil, report)
                 case .failure(let error): throw error
                 }
-            case .load(let load): return try await fetch(load)
+            case .load(let load):
+                let answer = try await self.load(FetchRequest([key], options: options), [load])
+                return StorageAnswer(answer.value.first?.data, answer.report)
             case .bypass:
                 follower?.begin()
-                return try await base.fetch(key: key)
+                let answer = try await base.fetch(FetchRequest([key], options: options))
+                return StorageAnswer(answer.value.first?.data, answer.report)
             }
         }
     }
 
-    private func fetch(_ load: StorageCacheLoad) async throws -> Data? {
-        let inner = InnerCall()
-        defer { cache.invalidate(inner.evictedKeys) }
-        do {
-            let data = try await inner { try await base.fetch(key: load.key) }
-            cache.endLoad(load, .success(data), isKept: !inner.isFromCopy)
-            return data
-        } catch {
-            // The error of a cancelled task is not that of the readers that wait for it.
-            cache.endLoad(load, .failure(Task.isCancelled ? CancellationError() : error))
-            throw error
-        }
+    private func fetchMany(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        let (cached, loads) = cache.beginReading(request.keys)
+        if let cached { return StorageAnswer(cached.map { StorageItem(key: $0.key, data: $0.data) }, reportOfHit) }
+        follower?.begin()
+        return try await load(request, loads)
     }
 
-    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        let outer = InnerCall.current
-        if outer?.needsOriginal == true { return try await base.fetch(keys: keys) }
-        let (cached, loads) = cache.beginReading(keys)
-        if let cached {
-            answerFromCache(to: outer)
-            return cached
-        }
-        follower?.begin()
-        let inner = InnerCall()
-        defer { cache.invalidate(inner.evictedKeys) }
+    /// Reads items, and keeps those of some loads.
+    private func load(
+        _ request: FetchRequest, _ loads: [StorageCacheLoad]
+    ) async throws -> StorageAnswer<[StorageItem]> {
         do {
-            let items = try await inner { try await base.fetch(keys: keys) }
-            let data = Dictionary(items.map { ($0.key, $0.data) }) { first, _ in first }
-            for load in loads { cache.endLoad(load, .success(data[load.key]), isKept: !inner.isFromCopy) }
-            return items
+            let answer = try await forward(.fetch(request)) { try await base.fetch(request) }
+            let isKept = !answer.report.sources.contains(.copy)
+            let errors = Dictionary(answer.report.unreadable.map { ($0.key, $0) }) { first, _ in first }
+            if loads.count == 1, request.keys.count == 1, errors.isEmpty {
+                cache.endLoad(loads[0], .success(answer.value.first?.data), isKept: isKept)
+                return answer
+            }
+            let data = Dictionary(answer.value.map { ($0.key, $0.data) }) { first, _ in first }
+            for load in loads {
+                let result: Result<Data?, any Error> = errors[load.key].map { .failure($0) } ?? .success(data[load.key])
+                cache.endLoad(load, result, isKept: isKept)
+            }
+            return answer
         } catch {
+            // The error of a cancelled task is not that of the readers that wait for it.
             for load in loads { cache.endLoad(load, .failure(Task.isCancelled ? CancellationError() : error)) }
             throw error
         }
     }
-}
 
-extension CachedStorageEngine {
-
-    /// Reports an answer to a cache around this one. It must not keep the item, because it may have received the change of
-    /// another writer before this cache does.
-    private func answerFromCache(to outer: InnerCall?) {
-        if follower != nil { outer?.answerFromCopy() }
-    }
-}
-
-extension CachedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension CachedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
-extension CachedStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
-
-extension CachedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {
-
-    /// Applies operations if items are in the expected state. See ``ConditionalStorageEngine/apply(_:if:)``.
-    ///
-    /// If they are not, the cache discards the items of the conditions, so that the next read returns their state.
-    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
-        let wasApplied = try await forward(StorageCall(.applyIf, .operations(operations))) {
-            try await base.apply(operations, if: conditions)
-        }
-        if !wasApplied { cache.invalidate(conditions.map(\.key)) }
-        return wasApplied
+    /// What others change in the base is noticed a little later, so the cache is a copy then.
+    private var reportOfHit: StorageReport {
+        var report = StorageReport()
+        if follower != nil { report.sources = .copy }
+        return report
     }
 }
 
@@ -146,16 +170,7 @@ extension StorageEngine {
     /// - Parameters:
     ///   - count: The maximum number of items; `nil` for no limit.
     ///   - bytes: The maximum number of bytes that the cache takes, see ``CachedStorageEngine``; `nil` for no limit.
-    public func cached(count: Int? = nil, bytes: Int? = 64 << 20) -> CachedStorageEngine<Self> {
-        CachedStorageEngine(base: self, limit: StorageLimit(count: count, bytes: bytes))
-    }
-}
-
-extension StorageCache.Change {
-
-    /// The change that a call makes; `nil` if it makes none.
-    fileprivate init?(_ call: StorageCall) {
-        guard call.operation.isWrite else { return nil }
-        self = call.finalItems(maximumCount: StorageCache.maximumKeys).map { .items($0) } ?? .everything
+    public func cached(count: Int? = nil, bytes: Int? = 64 << 20) -> CachedStorageEngine {
+        CachedStorageEngine(base: backend, limit: StorageLimit(count: count, bytes: bytes))
     }
 }

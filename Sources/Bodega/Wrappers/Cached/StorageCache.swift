@@ -172,6 +172,14 @@ extension StorageCache {
     func suspend() { state.withLock { $0.suspend() } }
 
     /// Ends a suspension.
+    /// Forgets all items.
+    func clear() {
+        state.withLock { state in
+            state.suspend()
+            state.suspensions -= 1
+        }
+    }
+
     func resume() { state.withLock { $0.suspensions -= 1 } }
 }
 

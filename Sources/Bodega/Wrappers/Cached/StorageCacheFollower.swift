@@ -11,23 +11,16 @@ import Foundation
 ///
 /// Only the loop of the ``ChangeFollower`` changes the cursor.
 final class StorageCacheFollower: Sendable {
-    private let engine: any ObservableStorageEngine
+    private let log: any StorageLog
     private let follower = ChangeFollower()
-    private let origin = StorageOrigin()
+    let origin = StorageOrigin()
     private let hasBegun = Locked(false)
     private let cache: StorageCache
 
     /// Creates a follower, and suspends the cache.
-    init(of engine: any ObservableStorageEngine, for cache: StorageCache) {
-        (self.engine, self.cache) = (engine, cache)
+    init(of log: any StorageLog, for cache: StorageCache) {
+        (self.log, self.cache) = (log, cache)
         cache.suspend()
-    }
-
-    /// Performs a write through the cache.
-    func withOrigin<Value>(_ body: () async throws -> Value) async throws -> Value {
-        // The task's own origin is needed by its follower, so such a change is treated as another writer's.
-        if StorageOrigin.current != nil { return try await body() }
-        return try await StorageOrigin.$current.withValue(origin, operation: body)
     }
 
     /// Starts to follow, if it has not yet.
@@ -38,10 +31,10 @@ final class StorageCacheFollower: Sendable {
         }
         guard isFirst else { return }
         let position = Locked<StorageCursor?>(nil)
-        follower.begin("the cache", logger: bodegaLogger) { [engine, origin, cache] in
+        follower.begin("the cache", logger: bodegaLogger) { [log, origin, cache] in
             do {
                 while let cursor = position.withLock({ $0 }) {
-                    guard let delta = try await engine.fetchChanges(since: cursor, excluding: origin) else { break }
+                    guard let delta = try await log.fetchChanges(ChangesRequest(since: cursor, excluding: origin)).value else { break }
                     cache.invalidate(delta.changes.lazy.filter { $0.origin != origin }.map(\.key))
                     position.withLock { $0 = delta.cursor }
                     if delta.isComplete { return }
@@ -50,7 +43,7 @@ final class StorageCacheFollower: Sendable {
                     position.withLock { $0 = nil }
                     cache.suspend()
                 }
-                let cursor = try await engine.fetchCursor()
+                let cursor = try await log.fetchCursor()
                 position.withLock { $0 = cursor }
                 cache.resume()
             } catch {
@@ -61,7 +54,7 @@ final class StorageCacheFollower: Sendable {
                 throw error
             }
         }
-        follower.follow(engine.changeSignals()) { [cache] in
+        follower.follow(log.changeSignals(excluding: origin)) { [cache] in
             // The engine is closed.
             cache.suspend()
         }

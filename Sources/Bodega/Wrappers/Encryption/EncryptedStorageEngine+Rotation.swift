@@ -1,6 +1,6 @@
 import Foundation
 
-extension EncryptedStorageEngine where Base: ConditionalStorageEngine {
+extension EncryptedStorageEngine {
 
     /// Re-encrypts all items that are not encrypted with the primary key of the keyset.
     ///
@@ -54,7 +54,7 @@ extension EncryptedStorageEngine where Base: ConditionalStorageEngine {
         var conditions: [StorageCondition] = []
         var errors: [StorageError] = []
         let items = try await base.fetch(keys: keys)
-        if keys.count > 1 { size.fit(items) }
+        if keys.count > 1 { size.fit(bytes: items.reduce(0) { $0 + $1.data.count }, count: items.count) }
         for (key, stored) in items {
             do {
                 if try EncryptedItem(stored).keyID == primaryKeyID { continue }

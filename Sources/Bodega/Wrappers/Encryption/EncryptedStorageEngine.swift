@@ -22,9 +22,9 @@ public import Foundation
 /// hides the keys, too. For what this protects against, see <doc:Encryption>.
 ///
 /// Copies of an engine share one keyset.
-public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEngine {
+public struct EncryptedStorageEngine: TransformingStorageEngine {
     /// The engine that keeps the encrypted items.
-    public let base: Base
+    public let base: any StorageBackend
 
     /// The name of the collection, which is authenticated with each item.
     public let collection: String
@@ -33,7 +33,7 @@ public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEn
     /// The associated data of all items, before what differs between them.
     private let associatedPrefix: Data
 
-    init(_ base: Base, keyset: EncryptionKeyset, collection: String) {
+    init(_ base: any StorageBackend, keyset: EncryptionKeyset, collection: String) {
         self.base = base
         self.collection = collection
         currentKeyset = Locked(keyset)
@@ -81,12 +81,6 @@ public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEn
     }
 }
 
-extension EncryptedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension EncryptedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
-extension EncryptedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
-extension EncryptedStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
-extension EncryptedStorageEngine: CommitReportingStorageEngine where Base: CommitReportingStorageEngine {}
-
 extension StorageEngine {
 
     /// Returns an engine that keeps its items encrypted in this engine.
@@ -99,7 +93,7 @@ extension StorageEngine {
     ///   - keyset: The keys.
     ///   - collection: The name of the collection, which is authenticated with each item. Collections that share a keyset
     ///     need different names, so that an item can't be moved from one to the other unnoticed.
-    public func encrypted(with keyset: EncryptionKeyset, collection: String = "") -> EncryptedStorageEngine<Self> {
-        EncryptedStorageEngine(self, keyset: keyset, collection: collection)
+    public func encrypted(with keyset: EncryptionKeyset, collection: String = "") -> EncryptedStorageEngine {
+        EncryptedStorageEngine(backend, keyset: keyset, collection: collection)
     }
 }

@@ -20,14 +20,17 @@ public import Foundation
 /// An item under another name was written without this engine, or with another keyset for keys. Reading it throws
 /// ``StorageError/Code/decryptionFailed``. Its key is `emporium.unreadable:` and the name, of the kind `verbatim`. With this
 /// key it can be removed. Keys of this form can't be written.
-public struct KeyHidingStorageEngine<Base: StorageEngine>: TransformingStorageEngine {
-    public let base: Base
+public struct KeyHidingStorageEngine: TransformingStorageEngine {
+    /// The engine that encrypts the items. Its keyset can be replaced.
+    public let encryptedItems: EncryptedStorageEngine
     private let cipher: HiddenKeyCipher
 
-    init(_ base: Base, keyset: EncryptionKeyset, collection: String) {
-        self.base = base
+    init(_ encryptedItems: EncryptedStorageEngine, keyset: EncryptionKeyset, collection: String) {
+        self.encryptedItems = encryptedItems
         cipher = HiddenKeyCipher(keyset: keyset, collection: collection)
     }
+
+    public var base: any StorageBackend { encryptedItems }
 
     public func storedKey(_ key: CacheKey) -> CacheKey {
         if let name = key.unreadableName { return name }
@@ -59,19 +62,13 @@ public struct KeyHidingStorageEngine<Base: StorageEngine>: TransformingStorageEn
     }
 }
 
-extension KeyHidingStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension KeyHidingStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
-extension KeyHidingStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
-extension KeyHidingStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
-extension KeyHidingStorageEngine: CommitReportingStorageEngine where Base: CommitReportingStorageEngine {}
-
 extension StorageEngine {
 
     /// Returns an engine that keeps its items encrypted in this engine, under names that hide their keys.
     ///
     /// ```swift
     /// let engine = base.encrypted(with: keyset, collection: "notes", hidingKeysWith: keysetForKeys)
-    /// try await engine.base.reencrypt()   // engine.base encrypts the items; its keyset can be replaced
+    /// try await engine.encryptedItems.reencrypt()
     /// ```
     ///
     /// - Parameters:
@@ -83,7 +80,7 @@ extension StorageEngine {
     ///     primary key, items are not found by their keys. To replace it, copy the items into another engine.
     public func encrypted(
         with keyset: EncryptionKeyset, collection: String = "", hidingKeysWith keysetForKeys: EncryptionKeyset
-    ) -> KeyHidingStorageEngine<EncryptedStorageEngine<Self>> {
+    ) -> KeyHidingStorageEngine {
         KeyHidingStorageEngine(
             encrypted(with: keyset, collection: collection), keyset: keysetForKeys, collection: collection)
     }

@@ -16,7 +16,7 @@ import Logging
 /// depend on the number of items, unless the call before it has failed to remove all items, or to remove one and add it
 /// again: the next write then reads all items. The engine keeps all keys in memory. Its writes run one after the other. It
 /// counts only what is written through it, so open one of it for each place, in one process.
-public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
+public struct LimitedStorageEngine: ForwardingStorageEngine {
     private struct State {
         /// `nil` if the items have to be read.
         var items: LimitedItems?
@@ -26,36 +26,43 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
         var mustCount = false
     }
 
-    public let base: Base
+    public let base: any StorageBackend
     private let limit: StorageLimit
     private let lock = AsyncLock()
     private let state = Locked(State())
 
-    init(base: Base, limit: StorageLimit) {
+    init(base: any StorageBackend, limit: StorageLimit) {
         self.base = base
         self.limit = limit
     }
 
-    public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
-        InnerCall.current?.canLoseItems(by: .limit)
+    /// Those of the base. The engine evicts items, and its changes wait for others, which ends early when their task is
+    /// cancelled.
+    public var traits: StorageTraits { base.traits.union(.evicts).subtracting(.ignoresCancellation) }
+
+    public func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         guard state.withLock({ $0.items == nil }) else { return try await body() }
+        let report: StorageReport
         do {
-            try await lock.withLock(prepare)
+            report = try await lock.withLock(prepare)
         } catch {
-            if error is CancellationError || call.operation.isWrite { throw error }
+            if error is CancellationError || call.isWrite { throw error }
             return try await answerOfCopy(body, insteadOf: error)
         }
-        return try await body()
+        var answer = try await body()
+        answer.report.add(report)
+        return answer
     }
 
-    /// Performs a read although the items can't be counted: a mirror inside can answer. Another answer does not count.
-    private func answerOfCopy<Value>(
-        _ body: () async throws -> Value, insteadOf failure: any Error
-    ) async throws -> Value {
-        let inner = InnerCall()
+    /// Before the items are counted, a mirror inside may answer, but not the engine whose items could not be counted.
+    private func answerOfCopy<Value: StorageAnswerValue>(
+        _ body: () async throws -> StorageAnswer<Value>, insteadOf failure: any Error
+    ) async throws -> StorageAnswer<Value> {
         do {
-            let value = try await inner(body)
-            if inner.isFromCopy { return value }
+            let answer = try await body()
+            if answer.report.sources.contains(.copy) { return answer }
         } catch let error as CancellationError {
             throw error
         } catch {
@@ -64,47 +71,33 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
         throw failure
     }
 
-    public func write(_ data: Data, key: CacheKey) async throws {
-        try await apply([.write(key: key, data: data)])
+    public func fetch(key: CacheKey) async throws -> Data? {
+        if state.withLock({ $0.items != nil }) { return try await base.fetch(key: key) }
+        return try await fetch(FetchRequest([key])).value.first?.data
     }
 
-    public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
-        try await apply(dataAndKeys.map { .write(key: $0.key, data: $0.data) })
-    }
-
-    /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
-    ///
-    /// A stream of unknown length is read into memory first. Otherwise the items that make room are removed in a batch of
-    /// their own.
-    public func write(stream: StorageByteStream, key: CacheKey) async throws {
-        guard let count = stream.count else { return try await write(stream.data(), key: key) }
-        _ = try await change(LimitedBatch(key, bytes: count)) { evictions in
+    public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
+        guard let count = stream.count else {
+            return try await apply(StorageBatch([.write(key: key, data: stream.data())]))
+        }
+        return try await change(LimitedBatch(key, bytes: count)) { evictions in
             if !evictions.isEmpty { try await base.remove(keys: evictions) }
-            try await base.write(stream: stream, key: key)
-            return true
+            return try await base.apply(stream, key: key)
         }
     }
 
-    public func remove(key: CacheKey) async throws { try await apply([.remove(key: key)]) }
-
-    public func remove(keys: [CacheKey]) async throws { try await apply(keys.map { .remove(key: $0) }) }
-
-    public func removeAllData() async throws { try await apply([.removeAll]) }
-
-    public func apply(_ operations: [StorageOperation]) async throws {
-        _ = try await change(LimitedBatch(operations)) { evictions in
-            try await base.apply(evictions.map { .remove(key: $0) } + operations)
-            return true
+    public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        try await change(LimitedBatch(batch.operations)) { evictions in
+            var batch = batch
+            batch.operations = evictions.map { .remove(key: $0) } + batch.operations
+            return try await base.apply(batch)
         }
     }
 
-    /// Changes items after others have made room.
-    ///
-    /// - Parameters:
-    ///   - batch: What the call changes.
-    ///   - perform: Removes keys and applies the call. Returns whether it was applied.
-    private func change(_ batch: LimitedBatch, _ perform: ([CacheKey]) async throws -> Bool) async throws -> Bool {
-        InnerCall.current?.canLoseItems(by: .limit)
+    /// Changes items, and removes the oldest ones if they are too many or too large then.
+    private func change(
+        _ batch: LimitedBatch, _ perform: ([CacheKey]) async throws -> StorageAnswer<BatchOutcome>
+    ) async throws -> StorageAnswer<BatchOutcome> {
         guard limit.allows(batch.size) else {
             throw StorageError(
                 .tooLarge,
@@ -112,7 +105,7 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
                 key: batch.items.count == 1 ? batch.items.keys.first : nil)
         }
         return try await lock.withLock {
-            try await prepare()
+            let report = try await prepare()
             let evictions = state.withLock { state in
                 batch.removesAll ? [] : state.items?.evictions(for: batch.items, limit: limit) ?? []
             }
@@ -121,38 +114,37 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
                 // Sizes don't show whether all items were removed, or whether one was added again and is the newest now.
                 state.mustCount = batch.removesAll || batch.addsAgain
             }
-            let inner = InnerCall()
-            let wasApplied = try await inner {
-                InnerCall.current?.evict(evictions)
-                return try await perform(evictions)
-            }
+            var answer = try await perform(evictions)
             state.withLock { state in
                 // What another limited engine inside has evicted.
-                state.uncertain = Array(inner.evictedKeys.subtracting(evictions))
+                state.uncertain = Array(answer.report.evicted.subtracting(evictions))
                 state.mustCount = false
-                guard wasApplied else { return }
+                guard answer.value.wasApplied else { return }
                 if batch.removesAll { state.items = LimitedItems() }
                 for key in evictions { state.items?.set(nil, for: key) }
                 for (key, bytes) in batch.steps { state.items?.set(bytes, for: key) }
             }
-            return wasApplied
+            answer.report.add(report)
+            if answer.value.wasApplied { answer.report.evicted.formUnion(evictions) }
+            return answer
         }
     }
 
+
     /// Reads the sizes of all items, or of those that a failed call may have changed, and enforces the limits.
-    private func prepare() async throws {
+    private func prepare() async throws -> StorageReport {
+        var report = StorageReport()
         // A copy may lack the change whose result is unknown.
-        let inner = InnerCall(needsOriginal: true)
+        let options = ReadOptions(omitsUnreadable: true, needsOriginal: true)
         let uncertain = state.withLock { state in
             if state.mustCount { state = State() }
             return state.uncertain
         }
         if !uncertain.isEmpty {
-            let read = try await inner {
-                try await PartialRead(from: base) { try await $0.fetch(keys: uncertain) }
-            }
+            let read = try await base.fetch(FetchRequest(uncertain, options: options))
+            report.add(read.report)
             var found = Dictionary(read.value.map { ($0.key, $0.data.count) }) { $1 }
-            for key in read.unreadable.compactMap(\.key) { found[key] = 0 }
+            for key in read.report.unreadable.compactMap(\.key) { found[key] = 0 }
             state.withLock { [found] state in
                 for key in uncertain { state.items?.set(found[key], for: key) }
                 state.uncertain = []
@@ -160,51 +152,27 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
         }
         if state.withLock({ $0.items }) == nil {
             var items = LimitedItems()
-            try await inner {
-                try await base.readParts { part in
-                    for item in part.value { items.set(item.data.count, for: item.key) }
-                    for key in part.unreadable.compactMap(\.key) { items.set(0, for: key) }
-                }
+            try await base.readParts(options: options) { part in
+                report.add(part.report)
+                for item in part.value { items.set(item.data.count, for: item.key) }
+                for key in part.report.unreadable.compactMap(\.key) { items.set(0, for: key) }
             }
             state.withLock { [items] in $0 = State(items: items) }
         }
         let evictions = state.withLock { $0.items?.evictions(for: [:], limit: limit) ?? [] }
-        guard !evictions.isEmpty else { return }
+        report.unreadable = []
+        guard !evictions.isEmpty else { return report }
         state.withLock { $0.uncertain = evictions }
-        InnerCall.current?.evict(evictions)
-        try await base.remove(keys: evictions)
+        report.add(try await base.apply(StorageBatch(evictions.map { .remove(key: $0) })).report)
+        report.evicted.formUnion(evictions)
         state.withLock { state in
             for key in evictions { state.items?.set(nil, for: key) }
             state.uncertain = []
         }
+        return report
     }
 }
 
-extension LimitedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {
-
-    /// Writes several items with their dates. See ``DatedStorageEngine/write(items:)``.
-    public func write(items: [StorageItem]) async throws {
-        let batch = LimitedBatch(items.map { .write(key: $0.key, data: $0.data) })
-        _ = try await change(batch) { evictions in
-            if !evictions.isEmpty { try await base.remove(keys: evictions) }
-            try await base.write(items: items)
-            return true
-        }
-    }
-}
-
-extension LimitedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {
-
-    /// Applies operations if items are in the expected state. See ``ConditionalStorageEngine/apply(_:if:)``.
-    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
-        try await change(LimitedBatch(operations)) { evictions in
-            try await base.apply(evictions.map { .remove(key: $0) } + operations, if: conditions)
-        }
-    }
-}
-
-extension LimitedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
-extension LimitedStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 /// What a call leaves under the keys that it changes.
 private struct LimitedBatch {
@@ -253,7 +221,7 @@ extension StorageEngine {
     /// - Parameters:
     ///   - count: The maximum number of items; `nil` for no limit.
     ///   - bytes: The maximum number of bytes of all items; `nil` for no limit. Keys are not counted.
-    public func limited(count: Int? = nil, bytes: Int? = nil) -> LimitedStorageEngine<Self> {
-        LimitedStorageEngine(base: self, limit: StorageLimit(count: count, bytes: bytes))
+    public func limited(count: Int? = nil, bytes: Int? = nil) -> LimitedStorageEngine {
+        LimitedStorageEngine(base: backend, limit: StorageLimit(count: count, bytes: bytes))
     }
 }

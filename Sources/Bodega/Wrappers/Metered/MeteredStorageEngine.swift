@@ -23,20 +23,22 @@ public import CoreMetrics
 /// call of its operation ends, and stays.
 ///
 /// Signals of changes are not metered. A conditional batch whose conditions are not met is a successful call.
-public struct MeteredStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
-    public let base: Base
+public struct MeteredStorageEngine: ForwardingStorageEngine {
+    public let base: any StorageBackend
     let metrics: StorageMetrics
     let clock: any Clock<Duration>
 
-    public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    public func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         let elapsed = clock.stopwatch()
         do {
-            let value = try await body()
+            let answer = try await body()
             // Before the bytes are counted.
             let duration = elapsed()
-            let bytes = call.operation.isWrite ? call.byteCount : StorageCall.byteCount(of: value)
+            let bytes = call.isWrite ? call.byteCount : answer.value.byteCount
             metrics.of(call.operation).recordSuccess(duration, bytes: bytes)
-            return value
+            return answer
         } catch let error as CancellationError {
             metrics.of(call.operation).recordCancellation()
             throw error
@@ -47,11 +49,6 @@ public struct MeteredStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
         }
     }
 }
-
-extension MeteredStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension MeteredStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
-extension MeteredStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
-extension MeteredStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 extension StorageEngine {
 
@@ -73,15 +70,15 @@ extension StorageEngine {
         label: String = "storage",
         dimensions: [(String, String)] = [],
         factory: any MetricsFactory = MetricsSystem.factory
-    ) -> MeteredStorageEngine<Self> {
+    ) -> MeteredStorageEngine {
         metered(label: label, dimensions: dimensions, factory: factory, clock: ContinuousClock())
     }
 
     /// - Parameter clock: Measures the durations.
     func metered(
         label: String, dimensions: [(String, String)], factory: any MetricsFactory, clock: any Clock<Duration>
-    ) -> MeteredStorageEngine<Self> {
-        MeteredStorageEngine(base: self, metrics: StorageMetrics(label, dimensions, factory), clock: clock)
+    ) -> MeteredStorageEngine {
+        MeteredStorageEngine(base: backend, metrics: StorageMetrics(label, dimensions, factory), clock: clock)
     }
 }
 #endif

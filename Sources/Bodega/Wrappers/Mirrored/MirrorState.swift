@@ -92,14 +92,16 @@ struct MirrorState: Sendable {
         return actual == mark ? nil : actual
     }
 
-    /// Remembers that the mirror loses items on its own.
-    mutating func learn(_ loss: InnerCall.Loss) {
-        canLoseItems = true
-        switch loss {
-        case .limit: break
-        case .eviction: (isPartial, losses) = (true, losses + 1)
-        case .expiry: (isPartial, hasExpiry) = (true, true)
-        }
+    /// Learns in which ways the mirror can lose items on its own.
+    mutating func learn(_ traits: StorageTraits) {
+        canLoseItems = !traits.isDisjoint(with: [.evicts, .expires])
+        if traits.contains(.expires) { (isPartial, hasExpiry) = (true, true) }
+    }
+
+    /// The mirror has lost an item on its own.
+    mutating func loseCopy() {
+        (canLoseItems, isPartial) = (true, true)
+        losses += 1
     }
 
     /// Begins to count what the mirror loses while it gets all items.
@@ -160,8 +162,8 @@ struct MirrorState: Sendable {
 }
 
 /// The items of a mirror without its mark.
-struct MirrorContents<Base: StorageEngine>: TransformingStorageEngine {
-    let base: Base
+struct MirrorContents: TransformingStorageEngine {
+    let base: any StorageBackend
 
     var ownsAllItems: Bool { false }
     func key(ofStored key: CacheKey) -> CacheKey? { key == MirrorMark.key ? nil : key }

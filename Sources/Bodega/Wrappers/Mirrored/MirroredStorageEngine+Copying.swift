@@ -4,11 +4,9 @@ import Logging
 // Writing to the mirror. The lock is held.
 extension MirroredStorageEngine {
 
-    /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
-    ///
-    /// The stream is read into memory, because both engines need it.
-    public func write(stream: StorageByteStream, key: CacheKey) async throws {
-        try await write(stream.data(), key: key)
+    /// Writes an item that is read into memory first, because the mirror gets it, too.
+    public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
+        try await apply(StorageBatch([.write(key: key, data: stream.data())]))
     }
 
     func markIncomplete() async {
@@ -22,7 +20,9 @@ extension MirroredStorageEngine {
     }
 
     func write(_ mark: MirrorMark) async throws {
-        try await callMirror { try await mirror.write(mark.data, key: MirrorMark.key) }
+        _ = try await callMirror {
+            try await mirror.apply(StorageBatch([.write(key: MirrorMark.key, data: mark.data)]))
+        }
         state.withLock { $0.mark = mark }
     }
 
@@ -41,17 +41,15 @@ extension MirroredStorageEngine {
     /// Finds out what the mirror says about itself. A mirror that says nothing is complete if there are no items.
     func prepare() async throws {
         guard state.withLock({ $0.mark == nil }) else { return }
-        let (data, count) = try await callMirror(needsOriginal: true) {
-            let data = try await mirror.fetch(key: MirrorMark.key)
-            return (data, data == nil ? try await mirror.fetchCount() : 0)
-        }
+        let request = FetchRequest([MirrorMark.key], options: original)
+        let data = try await callMirror { try await mirror.fetch(request) }.value.first?.data
         let mark: MirrorMark
         if let data {
             mark = MirrorMark(data)
-        } else if count > 0 {
+        } else if try await callMirror({ try await mirror.countFirst(options: original) }).value.count > 0 {
             mark = .incomplete
         } else {
-            mark = try await InnerCall.original(base.fetchCount) == 0 ? .complete : .incomplete
+            mark = try await base.countFirst(options: original).value.count == 0 ? .complete : .incomplete
         }
         if let actual = state.withLock({ $0.learn(mark) }) { try await write(actual) }
     }
@@ -89,13 +87,14 @@ extension MirroredStorageEngine {
     func apply(toMirror operations: [StorageOperation]) async throws {
         if operations.isEmpty { return }
         do {
-            try await callMirror { try await mirror.apply(operations) }
+            _ = try await callMirror { try await mirror.apply(StorageBatch(operations)) }
         } catch let error as StorageError where error.code == .tooLarge && state.withLock({ $0.canLoseItems }) {
             guard operations.count > 1 else {
                 guard case .write(let key, _) = operations[0] else { throw error }
                 // The base answers for an item that is too large for the mirror.
-                state.withLock { $0.learn(.eviction) }
-                return try await callMirror { try await mirror.remove(key: key) }
+                state.withLock { $0.loseCopy() }
+                _ = try await callMirror { try await mirror.apply(StorageBatch([.remove(key: key)])) }
+                return
             }
             let middle = operations.count / 2
             try await apply(toMirror: Array(operations[..<middle]))
@@ -117,15 +116,14 @@ extension MirroredStorageEngine {
     func copy(_ keys: [CacheKey], _ size: inout PartSize) async throws -> Int {
         let keys = keys.filter { $0 != MirrorMark.key }
         // Each of the engines may have copies of its own.
-        let originals = try await InnerCall.original { try await base.fetch(keys: keys) }
-        size.fit(originals)
+        let originals = try await noticingEvictions { try await base.fetch(FetchRequest(keys, options: original)) }.value
+        size.fit(bytes: originals.byteCount, count: originals.count)
         let items = Dictionary(originals.map { ($0.key, $0.data) }) { $1 }
-        let read = try await callMirror(needsOriginal: true) {
-            try await PartialRead(from: mirror) { try await $0.fetch(keys: keys) }
-        }
+        let options = ReadOptions(omitsUnreadable: true, needsOriginal: true)
+        let read = try await callMirror { try await mirror.fetch(FetchRequest(keys, options: options)) }
         let copies = Dictionary(read.value.map { ($0.key, $0.data) }) { $1 }
         // A copy that can't be read is replaced like one that differs.
-        let unreadable = Set(read.unreadable.compactMap(\.key))
+        let unreadable = Set(read.report.unreadable.compactMap(\.key))
         let operations = keys.compactMap { key -> StorageOperation? in
             if items[key] == copies[key], !unreadable.contains(key) { return nil }
             return items[key].map { .write(key: key, data: $0) } ?? .remove(key: key)

@@ -3,47 +3,113 @@ import Logging
 
 extension MirroredStorageEngine {
 
+    public func fetch(key: CacheKey) async throws -> Data? {
+        try await fetch(FetchRequest([key])).value.first?.data
+    }
+
+    public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
+        try await reading(ReadOptions()) {
+            StorageAnswer(try await base.fetchStream(key: key))
+        } orMirror: {
+            StorageAnswer(try await contents.fetchStream(key: key))
+        } isWhole: {
+            $0 != nil
+        }.value
+    }
+
+    public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        // The mirror has other dates and other places.
+        var options = request.options
+        if !request.fields.isDisjoint(with: [.dates, .place]), request.fields.contains(.data) {
+            options.needsOriginal = true
+        }
+        return try await reading(options) {
+            try await base.fetch(request)
+        } orMirror: {
+            try await contents.fetch(request)
+        } isWhole: {
+            $0.count >= request.keys.count
+        }
+    }
+
+    /// Passes on items of the base, or all items of the mirror.
+    ///
+    /// What the base has begun only the base continues, because the mirror has its items at other positions. Those of the
+    /// mirror are in a range of their own, so a scan that the mirror has begun is continued by it.
+    public func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        var options = request.options
+        let positions = (request.scans + request.counted).compactMap(\.position)
+        if positions.contains(where: MirrorPosition.isOfMirror) {
+            return try await callMirror(pausing: false) { try await scanMirror(request, begin) }
+        }
+        if request.needsCursor || !positions.isEmpty { options.needsOriginal = true }
+        return try await reading(options) {
+            try await base.scan(request, begin)
+        } orMirror: {
+            try await scanMirror(request, begin)
+        }
+    }
+
+    private func scanMirror(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        var ofMirror = request
+        ofMirror.scans = request.scans.map(MirrorPosition.scanOfMirror)
+        ofMirror.counted = request.counted.map(MirrorPosition.scanOfMirror)
+        return try await contents.scan(ofMirror) {
+            let receive = try begin()
+            return { number, item in
+                var item = item
+                item.position = MirrorPosition.of(item.position)
+                return try receive(number, item)
+            }
+        }
+    }
+
     /// Reads from the base or from the mirror.
     ///
     /// - Parameter isWhole: Whether a result of the mirror lacks nothing, even if the mirror has lost items on its own;
     ///   `nil` if it always may.
     private func reading<Value>(
-        _ read: () async throws -> Value, orMirror readMirror: () async throws -> Value,
-        isWhole: ((Value) -> Bool)? = nil
-    ) async throws -> Value {
-        let mustBeOriginal = InnerCall.current?.needsOriginal == true
-        if !mustBeOriginal, readingMirror == .first, await isReadable() {
-            if let value = try await copied(readMirror, isWhole) { return value }
-        } else if !mustBeOriginal, basePause.isActive, state.withLock({ $0.isReadable }) {
-            if let value = try await copied(readMirror, isWhole) { return value }
+        _ options: ReadOptions, _ read: () async throws -> StorageAnswer<Value>,
+        orMirror readMirror: () async throws -> StorageAnswer<Value>, isWhole: ((Value) -> Bool)? = nil
+    ) async throws -> StorageAnswer<Value> {
+        if !options.needsOriginal, readingMirror == .first, await isReadable() {
+            if let answer = try await copied(readMirror, isWhole) { return answer }
+        } else if !options.needsOriginal, basePause.isActive, state.withLock({ $0.isReadable }) {
+            if let answer = try await copied(readMirror, isWhole) { return answer }
         }
         do {
-            let value = try await noticingEvictions(read)
+            var answer = try await noticingEvictions(read)
             basePause.end()
-            InnerCall.current?.answerFromOriginal()
-            return value
+            answer.report.sources.insert(.original)
+            return answer
         } catch {
             let isFinal = error is CancellationError || (error as? StorageError)?.code == .closed
-            guard !isFinal, !mustBeOriginal, await isReadable() else { throw error }
+            guard !isFinal, !options.needsOriginal, await isReadable() else { throw error }
             if StorageRetryPolicy.isTemporary(error) { basePause.begin() }
             bodegaLogger.warning("An engine could not be read. Reading its mirror…", metadata: ["error": "\(error)"])
-            guard let value = try await copied(readMirror, isWhole) else { throw error }
-            return value
+            guard let answer = try await copied(readMirror, isWhole) else { throw error }
+            return answer
         }
     }
 
     /// Reads from the mirror. Returns `nil` if the result may lack items, and `nil` and logs the error if the read
     /// fails, so that the base is read, or its error thrown.
     private func copied<Value>(
-        _ readMirror: () async throws -> Value, _ isWhole: ((Value) -> Bool)?
-    ) async throws -> Value? {
+        _ readMirror: () async throws -> StorageAnswer<Value>, _ isWhole: ((Value) -> Bool)?
+    ) async throws -> StorageAnswer<Value>? {
         if isWhole == nil, state.withLock({ $0.isPartial }) { return nil }
         do {
-            let value = try await callMirror(pausing: false, readMirror)
+            var answer = try await callMirror(pausing: false, readMirror)
             // After the read, because the mirror may have lost an item just before it.
-            if state.withLock({ $0.isPartial }), isWhole?(value) != true { return nil }
-            InnerCall.current?.answerFromCopy()
-            return value
+            if state.withLock({ $0.isPartial }), isWhole?(answer.value) != true { return nil }
+            answer.report.sources.insert(.copy)
+            // What the mirror has removed does not concern the caller.
+            answer.report.evicted = []
+            return answer
         } catch let error as CancellationError {
             throw error
         } catch {
@@ -62,86 +128,29 @@ extension MirroredStorageEngine {
         }
         return state.withLock { $0.isReadable }
     }
+}
 
-    public func fetch(key: CacheKey) async throws -> Data? {
-        try await reading {
-            try await base.fetch(key: key)
-        } orMirror: {
-            try await contents.fetch(key: key)
-        } isWhole: {
-            $0 != nil
-        }
+/// The positions of the mirror's items in a range apart from those of the base.
+private enum MirrorPosition {
+    private static let offset = 1 << 62
+
+    static func of(_ position: Int) -> Int { position &- offset }
+
+    static func isOfMirror(_ position: Int) -> Bool { position < -offset / 2 && position != .min }
+
+    static func scanOfMirror(_ scan: StorageScan) -> StorageScan {
+        guard case .all(let position?) = scan, isOfMirror(position) else { return scan }
+        return .all(after: position &+ offset)
     }
+}
 
-    public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
-        try await reading {
-            try await base.fetchStream(key: key)
-        } orMirror: {
-            try await contents.fetchStream(key: key)
-        } isWhole: {
-            $0 != nil
-        }
-    }
-
-    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        try await reading {
-            try await base.fetch(keys: keys)
-        } orMirror: {
-            try await contents.fetch(keys: keys)
-        } isWhole: {
-            $0.count >= keys.count
-        }
-    }
-
-    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
-        try await reading {
-            try await base.fetchAll()
-        } orMirror: {
-            try await contents.fetchAll()
-        }
-    }
-
-    public func fetchAllData() async throws -> [Data] {
-        try await reading {
-            try await base.fetchAllData()
-        } orMirror: {
-            try await contents.fetchAllData()
-        }
-    }
-
-    public func fetchKeys() async throws -> [CacheKey] {
-        try await reading {
-            try await base.fetchKeys()
-        } orMirror: {
-            try await contents.fetchKeys()
-        }
-    }
-
-    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        try await reading {
-            try await base.fetchKeys(among: candidates)
-        } orMirror: {
-            try await contents.fetchKeys(among: candidates)
-        } isWhole: {
-            $0.count >= candidates.count
-        }
-    }
-
-    public func fetchCount() async throws -> Int {
-        try await reading {
-            try await base.fetchCount()
-        } orMirror: {
-            try await contents.fetchCount()
-        }
-    }
-
-    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        try await reading {
-            try await base.fetchDates(key: key)
-        } orMirror: {
-            try await contents.fetchDates(key: key)
-        } isWhole: {
-            $0 != nil
+extension StorageScan {
+    /// The position after which the scan begins, `nil` if it begins with the first item.
+    fileprivate var position: Int? {
+        switch self {
+        case .all(let position): position == .min ? nil : position
+        case .range(_, _, _, _, let place): place?.position
+        case .irregular, .approximate: nil
         }
     }
 }

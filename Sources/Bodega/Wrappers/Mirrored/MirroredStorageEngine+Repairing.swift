@@ -26,8 +26,8 @@ extension MirroredStorageEngine {
                     try await write(.incomplete)
                     state.withLock { $0.beginComparison() }
                 }
-                count += try await copyInParts(InnerCall.original(base.fetchKeys))
-                count += try await copyInParts(callMirror(needsOriginal: true, contents.fetchKeys))
+                count += try await copyInParts(base.fetchKeys(options: original))
+                count += try await copyInParts(contents.fetchKeys(options: original))
             }
             return try await lock.withLock {
                 count += try await copyMissing()
@@ -55,18 +55,17 @@ extension MirroredStorageEngine {
     public func refresh() async throws -> Int {
         try await repairs.withLock {
             try await lock.withLock {
-                let items = try await InnerCall.original(base.fetchAll).filter { $0.key != MirrorMark.key }
+                let items = try await base.fetchAll(options: original).value.filter { $0.key != MirrorMark.key }
                 basePause.end()
                 // A copy that can't be read is replaced like one that differs.
-                let read = try await callMirror(needsOriginal: true) { [contents] in
-                    try await PartialRead(from: contents) { try await $0.fetchAll() }
-                }
+                let options = ReadOptions(omitsUnreadable: true, needsOriginal: true)
+                let read = try await callMirror { try await contents.fetchAll(options: options) }
                 var copies: [CacheKey: Data?] = [:]
-                for (key, data) in read.value { copies[key] = data }
-                for key in read.unreadable.compactMap(\.key) { copies.updateValue(nil, forKey: key) }
+                for item in read.value { copies[item.key] = item.data }
+                for key in read.report.unreadable.compactMap(\.key) { copies.updateValue(nil, forKey: key) }
                 var operations: [StorageOperation] = []
-                for (key, data) in items where copies.removeValue(forKey: key) != data {
-                    operations.append(.write(key: key, data: data))
+                for item in items where copies.removeValue(forKey: item.key) != item.data {
+                    operations.append(.write(key: item.key, data: item.data))
                 }
                 operations += copies.keys.map { .remove(key: $0) }
                 try await replace(with: operations)
@@ -79,9 +78,8 @@ extension MirroredStorageEngine {
     /// Applies the operations that make the mirror equal to the base.
     private func replace(with operations: [StorageOperation]) async throws {
         guard state.withLock({ $0.canLoseItems }) else {
-            try await callMirror {
-                try await mirror.apply(operations + [.write(key: MirrorMark.key, data: MirrorMark.complete.data)])
-            }
+            let mark = StorageOperation.write(key: MirrorMark.key, data: MirrorMark.complete.data)
+            _ = try await callMirror { try await mirror.apply(StorageBatch(operations + [mark])) }
             return state.withLock { state in
                 state.wasReplaced()
                 state.mark = .complete

@@ -40,12 +40,12 @@ public enum MirrorReading: Sendable {
 /// Write only through one such engine, in one process. The mirror does not receive what other writers change in the base,
 /// until it is repaired or refreshed: ``refresh()`` reads the base with one call, which suits an API. Change feeds, and reads
 /// of items with their dates, are those of the base.
-public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>: ForwardingStorageEngine {
-    public let base: Base
+public struct MirroredStorageEngine: ForwardingStorageEngine {
+    public let base: any StorageBackend
     /// The engine that holds the copy.
-    public let mirror: Mirror
+    public let mirror: any StorageBackend
 
-    let contents: MirrorContents<Mirror>
+    let contents: MirrorContents
     let lock = AsyncLock()
     let repairs = AsyncLock()
     let state = Locked(MirrorState())
@@ -54,33 +54,54 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
     let mirrorPause: StoragePause
 
     init(
-        base: Base, mirror: Mirror, readingMirror: MirrorReading, pause: Duration, clock: any Clock<Duration>
+        base: any StorageBackend, mirror: any StorageBackend, readingMirror: MirrorReading, pause: Duration, clock: any Clock<Duration>
     ) {
         (self.base, self.mirror, contents) = (base, mirror, MirrorContents(base: mirror))
         self.readingMirror = readingMirror
         basePause = StoragePause(duration: pause, clock: clock)
         mirrorPause = StoragePause(duration: pause, clock: clock)
+        state.withLock { $0.learn(mirror.traits) }
     }
 
     /// Whether the mirror has all items that were written by calls that have returned. Until the first write or the first
     /// read from the mirror, the engine does not know, and returns `false`.
     public var isMirrorComplete: Bool { state.withLock { $0.isReadable && !$0.isPartial } }
 
-    public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
-        // A write without operations may return because an earlier one that has thrown was applied.
-        let isChange = call.count > 0 || call.operation == .removeAll || state.withLock { $0.lacksChanges }
-        guard call.operation.isWrite, isChange else {
-            return try await noticingEvictions(body)
+    /// The mirror can't continue what the base has begun by an index, so queries read all items.
+    public var indexes: (any StorageIndexes)? { nil }
+
+    /// Those of the base, but changes wait for each other, which ends early when their task is cancelled.
+    public var traits: StorageTraits { base.traits.subtracting(.ignoresCancellation) }
+
+    public func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
+        try await noticingEvictions(body)
+    }
+
+    public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        let answer = try await applying(batch.operations) { try await base.apply(batch) }
+        // Other reads than those of the mirror have found the state already.
+        if let conditions = batch.conditions, !answer.value.wasApplied, readingMirror == .first {
+            await copyChanged(conditions.map(\.key))
         }
+        return answer
+    }
+
+    /// Changes the base, then the mirror.
+    func applying(
+        _ operations: [StorageOperation], _ body: () async throws -> StorageAnswer<BatchOutcome>
+    ) async throws -> StorageAnswer<BatchOutcome> {
+        // A write without operations may return because an earlier one that has thrown was applied.
+        guard !operations.isEmpty || state.withLock({ $0.lacksChanges }) else { return try await noticingEvictions(body) }
         return try await lock.withLock {
             await markIncomplete()
-            let operations = call.operations.filter { !MirrorMark.isKey(of: $0) }
+            let operations = operations.filter { !MirrorMark.isKey(of: $0) }
             do {
-                let value = try await noticingEvictions(body)
+                let answer = try await noticingEvictions(body)
                 basePause.end()
-                // A conditional batch returns whether it was applied.
-                await complete(with: value as? Bool == false ? [] : operations)
-                return value
+                await complete(with: answer.value.wasApplied ? operations : [])
+                return answer
             } catch {
                 // The write may have been applied.
                 state.withLock { $0.lose(operations) }
@@ -91,48 +112,38 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
         }
     }
 
-    /// Performs a call of the base. The mirror lacks the removal of what that evicts, until it is compared.
-    func noticingEvictions<Value>(_ body: () async throws -> Value) async throws -> Value {
-        let inner = InnerCall()
-        defer { state.withLock { $0.lose(inner.evictedKeys.map { .remove(key: $0) }) } }
-        return try await inner(body)
+    /// Calls the base. What it removes on its own is missing in the mirror until it is removed there, too.
+    func noticingEvictions<Value>(
+        _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
+        do {
+            let answer = try await body()
+            let evicted = answer.report.evicted
+            if !evicted.isEmpty { state.withLock { $0.lose(evicted.map { .remove(key: $0) }) } }
+            return answer
+        } catch {
+            if base.traits.contains(.evicts) { state.withLock { $0.needsComparison = true } }
+            throw error
+        }
     }
 
-    /// Performs a call of the mirror. What the mirror loses does not concern the readers of this engine.
-    ///
-    /// - Parameters:
-    ///   - needsOriginal: Whether the result must come from the mirror itself.
-    ///   - isPausing: Whether the mirror is not written for a while after an error that may be temporary.
+    /// Calls the mirror, and notices which items it removes on its own.
     func callMirror<Value>(
-        needsOriginal: Bool = false, pausing isPausing: Bool = true, _ body: () async throws -> Value
-    ) async throws -> Value {
-        let call = InnerCall(ofSecondEngine: needsOriginal) { [state] loss in state.withLock { $0.learn(loss) } }
+        pausing isPausing: Bool = true, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         do {
-            return try await call(body)
+            let answer = try await body()
+            if !answer.report.evicted.isEmpty { state.withLock { $0.loseCopy() } }
+            return answer
         } catch {
             if isPausing, StorageRetryPolicy.isTemporary(error) { mirrorPause.begin() }
             throw error
         }
     }
+
+    /// Options of reads that compare the two engines, each of which may have copies of its own.
+    var original: ReadOptions { ReadOptions(needsOriginal: true) }
 }
-
-extension MirroredStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension MirroredStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {
-
-    /// Applies operations if items are in the expected state. See ``ConditionalStorageEngine/apply(_:if:)``.
-    ///
-    /// If they are not, the mirror gets the items of the conditions, so that the next read returns their state.
-    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
-        let wasApplied = try await forward(StorageCall(.applyIf, .operations(operations))) {
-            try await base.apply(operations, if: conditions)
-        }
-        // Other reads than those of the mirror have found the state already.
-        if !wasApplied, readingMirror == .first { await copyChanged(conditions.map(\.key)) }
-        return wasApplied
-    }
-}
-
-extension MirroredStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
 
 extension StorageEngine {
 
@@ -157,10 +168,10 @@ extension StorageEngine {
     ///   - pause: The time for which an engine is not called after an error that may be temporary; for writes, this applies
     ///     only to the mirror.
     ///   - clock: The clock of the pause.
-    public func mirrored<Mirror: StorageEngine>(
-        to mirror: Mirror, readingMirror: MirrorReading = .whenBaseFails, pausing pause: Duration = .seconds(10),
+    public func mirrored(
+        to mirror: any StorageBackend, readingMirror: MirrorReading = .whenBaseFails, pausing pause: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock()
-    ) -> MirroredStorageEngine<Self, Mirror> {
-        MirroredStorageEngine(base: self, mirror: mirror, readingMirror: readingMirror, pause: pause, clock: clock)
+    ) -> MirroredStorageEngine {
+        MirroredStorageEngine(base: backend, mirror: mirror.backend, readingMirror: readingMirror, pause: pause, clock: clock)
     }
 }

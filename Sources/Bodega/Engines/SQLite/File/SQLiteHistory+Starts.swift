@@ -47,14 +47,15 @@ extension SQLiteHistory {
     /// The net effect of all changes since a start that is not in the log, and the items under the written keys.
     ///
     /// - Returns: `nil` if the cursor is not the position of a start, or if there is no log.
-    func changedItems(
-        sinceStart cursor: StorageCursor, in db: Database
-    ) throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        guard let digest = core.starts.digest(of: table.name, at: cursor), let end = try end(in: db) else { return nil }
-        let items = try table.allItems(in: db)
-        let delta = StorageDelta(changes: digest.changes(to: items), cursor: end.cursor, isComplete: true)
-        let written = delta.keysWritten(excluding: nil)
-        return (delta, items.filter { written.contains($0.key) })
+    func changes(sinceStart request: ChangesRequest, in db: Database) throws -> StorageDelta? {
+        guard let digest = core.starts.digest(of: table.name, at: request.cursor), let end = try end(in: db) else {
+            return nil
+        }
+        let changes = digest.changes(to: try table.allItems(in: db))
+        var delta = StorageDelta(changes: changes, cursor: end.cursor, isComplete: true)
+        let keys = delta.keysWritten(excluding: nil)
+        delta.items = try table.items(FetchRequest(Array(keys), request.fields), in: db)
+        return delta
     }
 }
 

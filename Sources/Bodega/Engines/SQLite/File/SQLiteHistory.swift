@@ -43,12 +43,6 @@ struct SQLiteHistory: Sendable {
         try state(in: db)?.end
     }
 
-    /// All items and the end of the log, `nil` if there is no log.
-    func snapshot(in db: Database) throws -> StorageSnapshot? {
-        guard let end = try end(in: db) else { return nil }
-        return StorageSnapshot(items: try table.allItems(in: db), cursor: end.cursor)
-    }
-
     /// Passes on all items in parts, see ``CommitReportingStorageEngine/readSnapshot(_:)``.
     ///
     /// - Returns: The end of the log, `nil` if there is no log.
@@ -75,17 +69,17 @@ struct SQLiteHistory: Sendable {
 
     /// All changes after a cursor, and the items under the keys that other origins have written; `nil` if the log does
     /// not contain the cursor's position.
-    func changedItems(
-        since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database
-    ) throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        guard var all = try delta(since: cursor, excluding: origin, in: db) else {
-            return try changedItems(sinceStart: cursor, in: db)
+    func changes(_ request: ChangesRequest, in db: Database) throws -> StorageDelta? {
+        guard var all = try delta(since: request.cursor, excluding: request.excluded, in: db) else {
+            return try changes(sinceStart: request, in: db)
         }
         while !all.isComplete {
             guard let next = try delta(since: all.cursor, excluding: nil, in: db) else { return nil }
             all.append(next)
         }
-        return (all, try table.items(of: Array(all.keysWritten(excluding: origin)), in: db))
+        let keys = all.keysWritten(excluding: request.excluded)
+        all.items = try table.items(FetchRequest(Array(keys), request.fields), in: db)
+        return all
     }
 
     private func state(in db: Database) throws -> (form: SQLiteChangeLog.Form, end: SQLiteLogPosition)? {

@@ -4,26 +4,28 @@ import GRDB
 extension SQLiteTable {
 
     /// Passes on items in order, see ``QueryableStorageEngine/scan(_:_:)``.
-    func scan(_ scan: StorageScan, in db: Database, _ receive: (StorageEntry) throws -> Bool) throws {
+    func scan(
+        _ scan: StorageScan, _ fields: StorageFields, in db: Database, _ receive: (StorageItem) throws -> Bool
+    ) throws {
         switch scan {
         case .all(let position):
             try read(
-                SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, orderedBy: "rowid", receive)
+                SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, fields, orderedBy: "rowid", receive)
         case .irregular(let index):
             let expression = try SQLiteIndex(index, of: self).expression
-            try read(SQLiteConditions("\(expression) = x''"), in: db, orderedBy: "rowid", receive)
+            try read(SQLiteConditions("\(expression) = x''"), in: db, fields, orderedBy: "rowid", receive)
         case .approximate(let index, let lower, let upper):
             let expression = try SQLiteIndex(index, of: self).expression
             var conditions = SQLiteConditions(expression, from: lower, to: upper)
             conditions.add("typeof(\(expression)) = 'real'")
-            try read(conditions, in: db, selecting: expression, orderedBy: nil, receive)
+            try read(conditions, in: db, fields, selecting: expression, orderedBy: nil, receive)
         case .range(let index, let lower, let upper, let isDescending, let place):
             let expression = try SQLiteIndex(index, of: self).expression
             var (lower, upper) = (lower, upper)
             if let place {
                 let (equal, rest) = try Self.rest(expression, from: lower, to: upper, isDescending, after: place)
                 var isComplete = true
-                try read(equal, in: db, selecting: expression, orderedBy: "rowid") { entry in
+                try read(equal, in: db, fields, selecting: expression, orderedBy: "rowid") { entry in
                     isComplete = try receive(entry)
                     return isComplete
                 }
@@ -33,11 +35,11 @@ extension SQLiteTable {
             let conditions = SQLiteConditions(expression, from: lower, to: upper)
             if conditions.isEqual {
                 // With the expression in the order, too, SQLite would sort all rows, and their values, in a file.
-                try read(conditions, in: db, selecting: expression, orderedBy: "rowid", receive)
+                try read(conditions, in: db, fields, selecting: expression, orderedBy: "rowid", receive)
             } else if isDescending {
-                try readDescending(expression, from: lower, to: upper, in: db, receive)
+                try readDescending(expression, from: lower, to: upper, in: db, fields, receive)
             } else {
-                try read(conditions, in: db, selecting: expression, orderedBy: "\(expression), rowid", receive)
+                try read(conditions, in: db, fields, selecting: expression, orderedBy: "\(expression), rowid", receive)
             }
         }
     }
@@ -98,42 +100,45 @@ extension SQLiteTable {
         return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
     }
 
-    /// The items that exist, with their places.
-    func entries(of keys: [CacheKey], index: StorageIndex?, in db: Database) throws -> [StorageEntry] {
-        let expression = try index.map { try SQLiteIndex($0, of: self).expression }
-        let lookup = try Lookup(Lookup.SQL("value, rowid, \(expression ?? "NULL")", from: name), in: db)
-        return try keys.compactMap { key in
-            try lookup.row(of: key) { row in
-                let sortKey = expression == nil ? nil : row.sortKey(at: 2)
-                let place = StoragePlace(sortKey: sortKey, position: row.integer(at: 1) ?? 0)
-                return StorageEntry(key: key, data: row.data(at: 0), place: place)
+    /// Reads items with any fields, in the order of their keys.
+    func items(_ request: FetchRequest, in db: Database) throws -> [StorageItem] {
+        // With a small cache, the same pages would be read again and again.
+        if request.keys.count >= 1_000 { try db.allowLargeCache() }
+        if request.fields == .data {
+            let lookup = try Lookup(queries.value, in: db)
+            return try request.keys.compactMap { key in
+                try lookup.row(of: key) { StorageItem(key: key, data: $0.data(at: 0)) }
             }
         }
+        if request.fields.isEmpty {
+            let lookup = try Lookup(queries.existence, in: db)
+            return try request.keys.compactMap { key in try lookup.row(of: key) { _ in StorageItem(key: key) } }
+        }
+        let expression = try request.index.map { try SQLiteIndex($0, of: self).expression }
+        let columns = SQLiteItemColumns(request.fields, sortedBy: expression)
+        let lookup = try Lookup(Lookup.SQL(columns.sql, from: name), in: db)
+        return try request.keys.compactMap { key in try lookup.row(of: key) { try columns.item(key, in: $0) } }
     }
 
     private func read(
-        _ conditions: SQLiteConditions, in db: Database, selecting expression: String? = nil, orderedBy order: String?,
-        _ receive: (StorageEntry) throws -> Bool
+        _ conditions: SQLiteConditions, in db: Database, _ fields: StorageFields,
+        selecting expression: String? = nil, orderedBy order: String?, _ receive: (StorageItem) throws -> Bool
     ) throws {
+        let columns = SQLiteItemColumns(fields, sortedBy: expression)
         let statement = try SQLiteStatement(
             """
-            SELECT key, kind, value, rowid\(expression.map { ", \($0)" } ?? "") FROM \(name)
+            SELECT key, kind, \(columns.sql) FROM \(name)
             WHERE \(conditions.sql)\(order.map { " ORDER BY \($0)" } ?? "")
             """, in: db)
         defer { statement.reset() }
         try conditions.bind(to: statement)
         while try statement.step() {
-            let sortKey = expression == nil ? nil : statement.sortKey(at: 4)
-            if try !receive(Self.entry(in: statement, sortKey: sortKey)) { return }
+            if try !receive(Self.item(columns, in: statement)) { return }
         }
     }
 
-    private static func entry(in row: SQLiteStatement, sortKey: StorageSortKey?) -> StorageEntry {
-        StorageEntry(
-            key: SQLiteKey.key(text: row.text(at: 0), kind: row.integer(at: 1)),
-            data: row.data(at: 2),
-            place: StoragePlace(sortKey: sortKey, position: row.integer(at: 3) ?? 0)
-        )
+    private static func item(_ columns: SQLiteItemColumns, in row: SQLiteStatement) throws -> StorageItem {
+        try columns.item(SQLiteKey.key(text: row.text(at: 0), kind: row.integer(at: 1)), in: row, from: 2)
     }
 
     /// Reads in descending order of the keys, with equal keys in insertion order, which is no order of the index: it reads
@@ -141,7 +146,7 @@ extension SQLiteTable {
     /// groups, whose end it has not seen, from its start.
     private func readDescending(
         _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, in db: Database,
-        _ receive: (StorageEntry) throws -> Bool
+        _ fields: StorageFields, _ receive: (StorageItem) throws -> Bool
     ) throws {
         var upper = upper
         var count = 64
@@ -155,14 +160,14 @@ extension SQLiteTable {
                 let start = end
                 while end < places.endIndex, places[end].sortKey == places[start].sortKey { end += 1 }
                 for place in places[start..<end].reversed() {
-                    guard let entry = try entry(at: place, in: db) else { continue }
+                    guard let entry = try item(at: place, fields, in: db) else { continue }
                     if try !receive(entry) { return }
                 }
             }
             guard let cut else { return }
             var isComplete = true
             let equal = SQLiteConditions(expression, equals: cut)
-            try read(equal, in: db, selecting: expression, orderedBy: "rowid") { entry in
+            try read(equal, in: db, fields, selecting: expression, orderedBy: "rowid") { entry in
                 isComplete = try receive(entry)
                 return isComplete
             }
@@ -191,11 +196,15 @@ extension SQLiteTable {
         return places
     }
 
-    private func entry(at place: StoragePlace, in db: Database) throws -> StorageEntry? {
-        let statement = try SQLiteStatement("SELECT key, kind, value, rowid FROM \(name) WHERE rowid = ?1", in: db)
+    private func item(at place: StoragePlace, _ fields: StorageFields, in db: Database) throws -> StorageItem? {
+        let columns = SQLiteItemColumns(fields)
+        let statement = try SQLiteStatement("SELECT key, kind, \(columns.sql) FROM \(name) WHERE rowid = ?1", in: db)
         defer { statement.reset() }
         try statement.bind(place.position, at: 1)
-        return try statement.step() ? Self.entry(in: statement, sortKey: place.sortKey) : nil
+        guard try statement.step() else { return nil }
+        var item = try Self.item(columns, in: statement)
+        item.sortKey = place.sortKey
+        return item
     }
 }
 

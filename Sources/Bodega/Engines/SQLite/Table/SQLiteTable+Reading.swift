@@ -8,19 +8,6 @@ extension SQLiteTable {
         try Lookup(queries.value, in: db).row(of: key) { $0.data(at: 0) }
     }
 
-    /// The items that exist, in the order of the keys.
-    func items(of keys: [CacheKey], in db: Database) throws -> [(key: CacheKey, data: Data)] {
-        // With a small cache, the same pages would be read again and again.
-        if keys.count >= 1_000 { try db.allowLargeCache() }
-        let lookup = try Lookup(queries.value, in: db)
-        var items: [(key: CacheKey, data: Data)] = []
-        items.reserveCapacity(keys.count)
-        for key in keys {
-            try lookup.row(of: key) { items.append((key, $0.data(at: 0))) }
-        }
-        return items
-    }
-
     /// The keys that have a row, in the given order.
     func existing(among keys: [CacheKey], in db: Database) throws -> [CacheKey] {
         let lookup = try Lookup(queries.existence, in: db)
@@ -34,26 +21,8 @@ extension SQLiteTable {
         }
     }
 
-    /// The items that exist, with their dates, in the order of the keys.
-    func datedItems(of keys: [CacheKey], in db: Database) throws -> [StorageItem] {
-        let lookup = try Lookup(queries.datedValue, in: db)
-        return try keys.compactMap { key in
-            try lookup.row(of: key) { row in
-                StorageItem(key: key, data: row.data(at: 0), dates: try Self.dates(of: key, in: row, from: 1))
-            }
-        }
-    }
-
-    /// The dates of all items in insertion order.
-    func allDates(in db: Database) throws -> [(key: CacheKey, dates: StorageDates)] {
-        try allRows(selecting: "key, kind, createdAt, updatedAt", in: db) { row in
-            let key = SQLiteKey.key(text: row.text(at: 0), kind: row.integer(at: 1))
-            return (key, try Self.dates(of: key, in: row, from: 2))
-        }
-    }
-
     /// The dates in two columns of a row.
-    private static func dates(of key: CacheKey, in row: SQLiteStatement, from column: Int32) throws -> StorageDates {
+    static func dates(of key: CacheKey, in row: SQLiteStatement, from column: Int32) throws -> StorageDates {
         let texts = (row.text(at: column), row.text(at: column + 1))
         guard let createdAt = SQLiteDate.date(of: texts.0), let updatedAt = SQLiteDate.date(of: texts.1) else {
             throw StorageError(

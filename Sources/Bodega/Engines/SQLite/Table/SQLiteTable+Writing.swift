@@ -9,25 +9,35 @@ extension SQLiteTable {
     ///   - operations: The operations.
     ///   - date: The date of all writes.
     ///   - origin: The origin of the changes, for batches that write the log without triggers.
-    func apply(_ operations: [StorageOperation], at date: Date, by origin: StorageOrigin?, in db: Database) throws {
+    func apply(_ batch: StorageBatch, at date: Date, in db: Database) throws {
+        let operations = batch.operations
+        if batch.dates.isEmpty { return try apply(operations[...], [:], at: date, by: batch.origin, in: db) }
+        // Items with dates of their own are written by another statement.
+        var start = operations.startIndex
+        while start < operations.endIndex {
+            let isDated = batch.hasDates(operations[start])
+            let end = operations[start...].firstIndex { batch.hasDates($0) != isDated } ?? operations.endIndex
+            try apply(
+                operations[start..<end], batch.dates, at: isDated ? nil : date, by: batch.origin, in: db)
+            start = end
+        }
+    }
+
+    private func apply(
+        _ operations: ArraySlice<StorageOperation>, _ dates: [CacheKey: StorageDates], at date: Date?,
+        by origin: StorageOrigin?, in db: Database
+    ) throws {
         let removesAll = operations.contains { if case .removeAll = $0 { true } else { false } }
         try writing(removesAll ? .max : operations.count, at: date, by: origin, in: db) { writer in
             for operation in operations {
                 switch operation {
-                case .write(let key, let data): try writer.write(.data(data), key: key)
+                case .write(let key, let data):
+                    if date == nil, let dates = dates[key] { try writer.set(dates) }
+                    try writer.write(.data(data), key: key)
                 case .remove(let key): try writer.remove(key)
                 case .removeAll: try writer.removeAll()
                 }
             }
-        }
-    }
-
-    /// Writes items in order, inside of a transaction. See ``apply(_:at:by:in:)``.
-    func write(
-        _ items: [(key: CacheKey, data: Data)], at date: Date, by origin: StorageOrigin?, in db: Database
-    ) throws {
-        try writing(items.count, at: date, by: origin, in: db) { writer in
-            for (key, data) in items { try writer.write(.data(data), key: key) }
         }
     }
 
@@ -39,13 +49,6 @@ extension SQLiteTable {
     /// Writes an item of zeros, inside of a transaction. See ``apply(_:at:by:in:)``.
     func writeZeros(count: Int, key: CacheKey, at date: Date, in db: Database) throws {
         try writing(1, at: date, by: nil, in: db) { try $0.write(.zeros(count), key: key) }
-    }
-
-    /// Writes items with their dates in order, inside of a transaction. See ``apply(_:at:by:in:)``.
-    func write(_ items: [StorageItem], by origin: StorageOrigin?, in db: Database) throws {
-        try writing(items.count, at: nil, by: origin, in: db) { writer in
-            for item in items { try writer.write(item) }
-        }
     }
 
     /// Changes the table. Nothing else does, because every change must reach the log.
@@ -110,12 +113,11 @@ extension SQLiteTable {
             try bindDates()
         }
 
-        /// Writes an item with its dates.
-        mutating func write(_ item: StorageItem) throws {
-            updatedAt = SQLiteDate.text(of: item.dates.updatedAt)
-            createdAt = SQLiteDate.text(of: item.dates.createdAt)
+        /// Sets the dates of the items that are written next.
+        mutating func set(_ dates: StorageDates) throws {
+            updatedAt = SQLiteDate.text(of: dates.updatedAt)
+            createdAt = SQLiteDate.text(of: dates.createdAt)
             try bindDates()
-            try write(.data(item.data), key: item.key)
         }
 
         /// Completes the transaction.
@@ -281,5 +283,12 @@ extension SQLiteTable {
                 return statement.changes > 0
             }
         }
+    }
+}
+
+extension StorageBatch {
+    /// Whether an operation writes an item with dates of its own.
+    fileprivate func hasDates(_ operation: StorageOperation) -> Bool {
+        if case .write(let key, _) = operation { dates[key] != nil } else { false }
     }
 }

@@ -76,7 +76,6 @@ extension SQLiteTable {
     struct Queries: Sendable {
         let value: Lookup.SQL
         let dates: Lookup.SQL
-        let datedValue: Lookup.SQL
         let existence: Lookup.SQL
         /// The row's number, and whether its value is a blob.
         let place: Lookup.SQL
@@ -84,7 +83,6 @@ extension SQLiteTable {
         init(table: String) {
             value = Lookup.SQL("value", from: table)
             dates = Lookup.SQL("createdAt, updatedAt", from: table)
-            datedValue = Lookup.SQL("value, createdAt, updatedAt", from: table)
             existence = Lookup.SQL("1", from: table)
             place = Lookup.SQL("rowid, typeof(value) = 'blob'", from: table)
         }

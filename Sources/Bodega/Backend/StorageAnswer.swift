@@ -1,0 +1,135 @@
+public import Foundation
+
+/// The answer to a request, with what a wrapper around has to know of how it came about.
+public struct StorageAnswer<Value: StorageAnswerValue>: Sendable {
+    public var value: Value
+    public var report: StorageReport
+
+    public init(_ value: Value, _ report: StorageReport = StorageReport()) {
+        (self.value, self.report) = (value, report)
+    }
+}
+
+/// How an answer came about.
+public struct StorageReport: Sendable {
+
+    /// Where an answer comes from.
+    public struct Sources: OptionSet, Sendable, Hashable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// A copy, which may be older than what is stored. A cache must not keep it.
+        public static let copy = Sources(rawValue: 1 << 0)
+
+        /// The original, where there are copies, too.
+        public static let original = Sources(rawValue: 1 << 1)
+    }
+
+    /// The errors of the items that were left out, see ``ReadOptions/omitsUnreadable``.
+    public var unreadable: [StorageError] = []
+
+    /// The keys of the items that the engine has removed on its own. A wrapper that knows their data must forget it.
+    public var evicted: Set<CacheKey> = []
+
+    public var sources: Sources = []
+
+    public init() {}
+
+    /// Adds what another call has reported.
+    public mutating func add(_ other: StorageReport) {
+        if !other.unreadable.isEmpty { unreadable += other.unreadable }
+        if !other.evicted.isEmpty { evicted.formUnion(other.evicted) }
+        sources.formUnion(other.sources)
+    }
+
+    /// Replaces the keys in the report. An item without a new key does not concern the caller.
+    func mapKeys(_ key: (CacheKey) -> CacheKey?) -> StorageReport {
+        if unreadable.isEmpty, evicted.isEmpty { return self }
+        var report = self
+        report.unreadable = unreadable.compactMap { error in
+            guard let old = error.key else { return error }
+            var error = error
+            error.key = key(old)
+            return error.key == nil ? nil : error
+        }
+        report.evicted = Set(evicted.compactMap(key))
+        return report
+    }
+}
+
+/// A value of an answer.
+public protocol StorageAnswerValue: Sendable {
+    /// The number of bytes of all items.
+    var byteCount: Int { get }
+}
+
+extension Data: StorageAnswerValue {
+    public var byteCount: Int { count }
+}
+
+extension StorageByteStream: StorageAnswerValue {
+    /// The number of bytes, 0 if it is not known.
+    public var byteCount: Int { count ?? 0 }
+}
+
+extension Optional: StorageAnswerValue where Wrapped: StorageAnswerValue {
+    public var byteCount: Int { self?.byteCount ?? 0 }
+}
+
+extension Array: StorageAnswerValue where Element == StorageItem {
+    public var byteCount: Int { reduce(0) { $0 + $1.data.count } }
+}
+
+extension StorageDelta: StorageAnswerValue {
+    public var byteCount: Int { items.byteCount }
+}
+
+/// The outcome of a scan. Its items were passed on.
+public struct ScanOutcome: StorageAnswerValue, Hashable {
+    /// The number of items that were only counted.
+    public var count: Int
+
+    /// The number of bytes of the items that were passed on.
+    public var byteCount: Int
+
+    /// The end of the log at the moment of the scan, see ``ScanRequest/needsCursor``.
+    public var cursor: StorageCursor?
+
+    public init(count: Int = 0, byteCount: Int = 0, cursor: StorageCursor? = nil) {
+        (self.count, self.byteCount, self.cursor) = (count, byteCount, cursor)
+    }
+}
+
+/// The outcome of a batch.
+public struct BatchOutcome: StorageAnswerValue, Hashable {
+    /// Whether all conditions were met, and the operations applied.
+    public var wasApplied: Bool
+
+    /// The part of the log that the batch takes up, `nil` if that is not known.
+    public var commit: StorageCommit?
+
+    /// When the written items expire, see ``StorageTraits/expires``; `nil` if they don't.
+    public var expiry: Date?
+
+    public init(wasApplied: Bool = true, commit: StorageCommit? = nil, expiry: Date? = nil) {
+        (self.wasApplied, self.commit, self.expiry) = (wasApplied, commit, expiry)
+    }
+
+    public var byteCount: Int { 0 }
+}
+
+/// An answer without a value, such as that of the creation of an index.
+public struct StorageDone: StorageAnswerValue, Hashable {
+    public init() {}
+
+    public var byteCount: Int { 0 }
+}
+
+extension StorageCursor: StorageAnswerValue {
+    public var byteCount: Int { 0 }
+}
+
+extension Set: StorageAnswerValue where Element == StorageIndex {
+    public var byteCount: Int { 0 }
+}

@@ -1,0 +1,138 @@
+public import Foundation
+
+/// The form in which everything inside of this package speaks with engines: few methods, whose requests and answers are
+/// values.
+///
+/// Every ``StorageEngine`` has one, see ``StorageEngine/backend``. An engine that conforms is its own. Another one, which
+/// may be written for the first Bodega, is adapted, and then has no log, no indexes and no conditions.
+///
+/// | Method | Does |
+/// | --- | --- |
+/// | ``StorageEngine/fetch(key:)`` | reads one item, as fast as possible |
+/// | ``fetch(_:)`` | reads items under some keys |
+/// | ``scan(_:_:)`` | reads or counts items in an order, all from one moment |
+/// | ``apply(_:)`` | changes items, all or none if it can |
+/// | ``apply(_:key:)`` | writes one large item |
+///
+/// All members of `StorageEngine` follow from these. Implement others, such as ``StorageEngine/fetchAll()``, only where
+/// that is faster.
+///
+/// What only some engines can do is a property: ``log``, ``indexes`` and ``traits``. A wrapper passes these on by default,
+/// see ``ForwardingStorageEngine`` and ``TransformingStorageEngine``, and hides on purpose what it can't keep.
+public protocol StorageBackend: ThrowingStorageEngine {
+
+    /// Reads items under some keys, in the order of the keys.
+    ///
+    /// - Returns: The items that exist.
+    /// - Throws: A ``StorageError``.
+    func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]>
+
+    /// Passes on the items of scans, one scan after the other, and counts those of others, all from one moment if the
+    /// engine can.
+    ///
+    /// - Parameters:
+    ///   - request: What to read.
+    ///   - begin: Called when the items come, and again if they have to be read again, from the first one on.
+    /// - Throws: A ``StorageError``, or the error of the receiver, as it is.
+    func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome>
+
+    /// Changes items, in the order of the operations: all of them or none if ``traits`` contain
+    /// ``StorageTraits/atomic``.
+    ///
+    /// - Throws: A ``StorageError``. Afterwards, the batch may have been applied if the error is that of a connection.
+    func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome>
+
+    /// Writes one item from a stream. By default, the item is read into memory first.
+    func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome>
+
+    /// The log of changes, `nil` if the engine has none.
+    var log: (any StorageLog)? { get }
+
+    /// The indexes, `nil` if the engine can have none. Its queries then read all items.
+    var indexes: (any StorageIndexes)? { get }
+
+    /// What the engine can do, and what a caller has to expect.
+    var traits: StorageTraits { get }
+
+    /// The time by which items expire, see ``StorageTraits/expires``.
+    func now() -> Date
+
+    /// Reads everything that the engine has stored, and reports damage, but repairs nothing.
+    ///
+    /// - Returns: The findings, none if the engine does not know how to examine itself.
+    func examine() async throws -> [StorageFinding]
+}
+
+extension StorageBackend {
+    public var log: (any StorageLog)? { nil }
+
+    public var indexes: (any StorageIndexes)? { nil }
+
+    public func now() -> Date { Date() }
+
+    public func examine() async throws -> [StorageFinding] { [] }
+
+    public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
+        try await apply(StorageBatch([.write(key: key, data: stream.data())]))
+    }
+}
+
+/// What an engine can do, and what its callers have to expect. Wrappers add what they change.
+public struct StorageTraits: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// A batch is applied as a whole or not at all, also after a crash.
+    public static let atomic = StorageTraits(rawValue: 1 << 0)
+
+    /// The engine applies batches with ``StorageBatch/conditions``.
+    public static let conditional = StorageTraits(rawValue: 1 << 1)
+
+    /// The engine keeps ``StorageBatch/dates``.
+    public static let dated = StorageTraits(rawValue: 1 << 2)
+
+    /// An item keeps its ``StorageItem/position`` while it exists, so that a scan can be continued after it.
+    public static let stablePositions = StorageTraits(rawValue: 1 << 3)
+
+    /// A change that has begun ends only when it is applied or has failed, even if its task is cancelled.
+    public static let ignoresCancellation = StorageTraits(rawValue: 1 << 4)
+
+    /// The engine removes items on its own to keep within a limit. After a write that has thrown, any item may be gone.
+    public static let evicts = StorageTraits(rawValue: 1 << 5)
+
+    /// Items disappear when their time has come, see ``StorageFields/expiry``.
+    public static let expires = StorageTraits(rawValue: 1 << 6)
+}
+
+/// The log of an engine's changes.
+public protocol StorageLog: Sendable {
+
+    /// The current end of the log. The first request may create the log.
+    func fetchCursor() async throws -> StorageCursor
+
+    /// Reads the next changes after a cursor, without waiting for any.
+    ///
+    /// - Returns: `nil` if the log does not reach back to the cursor, or is another one.
+    func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?>
+
+    /// Signals that there may be changes: immediately, and then after each change, or after several.
+    ///
+    /// - Parameter origin: An origin whose own changes need not be signalled.
+    func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void>
+}
+
+/// The indexes of an engine.
+public protocol StorageIndexes: Sendable {
+
+    /// The existing indexes.
+    func fetchIndexes() async throws -> Set<StorageIndex>
+
+    /// Creates an index, unless it exists.
+    func createIndex(_ index: StorageIndex) async throws
+
+    /// Removes an index, if it exists.
+    func removeIndex(_ index: StorageIndex) async throws
+}

@@ -1,0 +1,140 @@
+import Foundation
+
+/// Which parts of items a read returns. All items have their keys.
+public struct StorageFields: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// ``StorageItem/data``. Without it, that may be empty.
+    public static let data = StorageFields(rawValue: 1 << 0)
+
+    /// ``StorageItem/dates``.
+    public static let dates = StorageFields(rawValue: 1 << 1)
+
+    /// ``StorageItem/position`` and ``StorageItem/sortKey``, which items of scans have always.
+    public static let place = StorageFields(rawValue: 1 << 2)
+
+    /// ``StorageItem/expiry``.
+    public static let expiry = StorageFields(rawValue: 1 << 3)
+}
+
+/// How a read is carried out.
+public struct ReadOptions: Sendable, Hashable {
+
+    /// Whether an item that can't be read is left out, with its error in ``StorageAnswer/unreadable``. Otherwise the read
+    /// fails.
+    public var omitsUnreadable: Bool
+
+    /// Whether copies, such as those of a cache or a mirror, must not answer.
+    public var needsOriginal: Bool
+
+    public init(omitsUnreadable: Bool = false, needsOriginal: Bool = false) {
+        (self.omitsUnreadable, self.needsOriginal) = (omitsUnreadable, needsOriginal)
+    }
+}
+
+/// A request for items under some keys, see ``StorageBackend/fetch(_:)``.
+public struct FetchRequest: Sendable, Hashable {
+    public var keys: [CacheKey]
+    public var fields: StorageFields
+
+    /// The index whose sort keys the items' places have. It matters only with ``StorageFields/place``.
+    public var index: StorageIndex?
+
+    public var options: ReadOptions
+
+    public init(
+        _ keys: [CacheKey], _ fields: StorageFields = .data, index: StorageIndex? = nil,
+        options: ReadOptions = ReadOptions()
+    ) {
+        (self.keys, self.fields, self.index, self.options) = (keys, fields, index, options)
+    }
+}
+
+/// A request for many items, see ``StorageBackend/scan(_:_:)``.
+public struct ScanRequest: Sendable, Hashable {
+
+    /// The scans whose items are passed on. By default, all items in insertion order.
+    public var scans: [StorageScan]
+
+    /// Scans whose items are only counted.
+    public var counted: [StorageScan]
+
+    /// The number of items after which counting ends.
+    public var countLimit: Int
+
+    public var fields: StorageFields
+
+    /// Whether the answer has the end of the log at the moment of the scans, so that they are a snapshot. The engine must
+    /// have a ``StorageBackend/log``. The scans must be the default, and the items need no places then.
+    public var needsCursor: Bool
+
+    public var options: ReadOptions
+
+    public init(
+        _ scans: [StorageScan] = [.all(after: nil)], counting counted: [StorageScan] = [], upTo countLimit: Int = .max,
+        fields: StorageFields = .data, needsCursor: Bool = false, options: ReadOptions = ReadOptions()
+    ) {
+        (self.scans, self.counted, self.countLimit) = (scans, counted, countLimit)
+        (self.fields, self.needsCursor, self.options) = (fields, needsCursor, options)
+    }
+}
+
+/// A change of an engine's items, see ``StorageBackend/apply(_:)-(StorageBatch)``.
+public struct StorageBatch: Sendable {
+
+    /// The operations, in their order.
+    public var operations: [StorageOperation]
+
+    /// What must hold for the batch to be applied. The engine must have the trait ``StorageTraits/conditional`` unless
+    /// this is `nil`. Without any condition, a batch of a cache or a mirror still drops what differs.
+    public var conditions: [StorageCondition]?
+
+    /// The dates of written items, where they are not the time of the write. They are ignored by an engine without the
+    /// trait ``StorageTraits/dated``.
+    public var dates: [CacheKey: StorageDates]
+
+    /// The origin of the change; `nil` for that of the task, see ``StorageOrigin/current``, or else that of the engine.
+    public var origin: StorageOrigin?
+
+    public init(
+        _ operations: [StorageOperation], if conditions: [StorageCondition]? = nil, dates: [CacheKey: StorageDates] = [:],
+        origin: StorageOrigin? = nil
+    ) {
+        (self.operations, self.conditions, self.dates, self.origin) = (operations, conditions, dates, origin)
+    }
+
+    /// A batch that writes items, with their dates if they have any.
+    public init(writing items: [StorageItem]) {
+        self.init(items.map { .write(key: $0.key, data: $0.data) })
+        for item in items { if let dates = item.dates { self.dates[item.key] = dates } }
+    }
+}
+
+/// A request for changes, see ``StorageLog/fetchChanges(_:)``.
+public struct ChangesRequest: Sendable, Hashable {
+
+    /// The cursor after which the changes begin.
+    public var cursor: StorageCursor
+
+    /// The origin whose own changes are omitted if there are no others.
+    public var excluded: StorageOrigin?
+
+    /// Whether the answer has all changes, with the items under the keys that other origins have written, as
+    /// ``StorageDelta/items``.
+    public var needsItems: Bool
+
+    /// The fields of the items.
+    public var fields: StorageFields
+
+    public var options: ReadOptions
+
+    public init(
+        since cursor: StorageCursor, excluding origin: StorageOrigin? = nil, needsItems: Bool = false,
+        fields: StorageFields = .data, options: ReadOptions = ReadOptions()
+    ) {
+        (self.cursor, excluded, self.needsItems) = (cursor, origin, needsItems)
+        (self.fields, self.options) = (fields, options)
+    }
+}

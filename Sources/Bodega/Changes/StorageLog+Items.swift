@@ -1,0 +1,46 @@
+import Foundation
+
+extension StorageLog {
+
+    /// Reads all changes after a cursor, without waiting for any. If all are those of an excluded origin, there are none.
+    package func fetchAllChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws
+        -> StorageDelta?
+    {
+        var own = StorageDelta(changes: [], cursor: cursor, isComplete: false)
+        while origin != nil, own.changes.isEmpty {
+            let request = ChangesRequest(since: own.cursor, excluding: origin)
+            guard let next = try await fetchChanges(request).value else { return nil }
+            if next.isComplete, next.changes.isEmpty || own.cursor == cursor { return next }
+            own.append(next)
+        }
+        // A part with changes of the origin alone was omitted, but there are others before or after it.
+        var all = StorageDelta(changes: [], cursor: cursor, isComplete: false)
+        while !all.isComplete {
+            guard let next = try await fetchChanges(ChangesRequest(since: all.cursor)).value else { return nil }
+            all.append(next)
+        }
+        return all
+    }
+
+    /// Answers a request for changes with items, for an engine that can't read both at one moment: it reads the items, then
+    /// whether they have changed in the meantime.
+    package func fetchChangesWithItems(
+        _ request: ChangesRequest, of engine: some StorageBackend
+    ) async throws -> StorageAnswer<StorageDelta?> {
+        guard var delta = try await fetchAllChanges(since: request.cursor, excluding: request.excluded) else {
+            return StorageAnswer(nil)
+        }
+        for _ in 0..<16 {
+            let keys = delta.keysWritten(excluding: request.excluded)
+            if keys.isEmpty { return StorageAnswer(delta) }
+            let answer = try await engine.fetch(FetchRequest(Array(keys), request.fields, options: request.options))
+            guard let more = try await fetchAllChanges(since: delta.cursor, excluding: nil) else { break }
+            if !more.changes.contains(where: { keys.contains($0.key) }) {
+                delta.items = answer.value
+                return StorageAnswer(delta, answer.report)
+            }
+            delta.append(more)
+        }
+        return StorageAnswer(nil)
+    }
+}

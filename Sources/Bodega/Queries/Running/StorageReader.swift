@@ -1,0 +1,83 @@
+/// Reads the items of a query, and collects what the answers report.
+package struct StorageReader: Sendable {
+    private let engine: any StorageBackend
+    private let options: ReadOptions
+    /// The keys of all items, in the order in which parts are read; `nil` if items have stable positions, or if the query
+    /// reads one part only.
+    private var keys: [CacheKey]?
+    private let state = Locked(State())
+
+    private struct State {
+        var unreadable: [CacheKey: StorageError] = [:]
+        var sources: StorageReport.Sources = []
+    }
+
+    package init(_ engine: any StorageBackend, options: ReadOptions = ReadOptions()) {
+        (self.engine, self.options) = (engine, options)
+    }
+
+    /// A reader that can continue a scan after an item, see ``StorageTraits/stablePositions``.
+    package func continuing() async throws -> StorageReader {
+        if hasStablePositions { return self }
+        var reader = self
+        reader.keys = try await engine.fetchKeys(options: options)
+        return reader
+    }
+
+    package var hasStablePositions: Bool { engine.traits.contains(.stablePositions) }
+
+    /// The errors of the items that were left out, one for each key.
+    package var unreadable: [StorageError] { state.withLock { Array($0.unreadable.values) } }
+
+    /// Where the answers came from.
+    package var sources: StorageReport.Sources { state.withLock { $0.sources } }
+
+    package func scan(
+        _ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws {
+        _ = try await noting(scan(ScanRequest(scans, options: options), begin))
+    }
+
+    /// Counts the items of a scan, up to a limit.
+    package func count(_ scan: StorageScan, upTo limit: Int) async throws -> Int {
+        let request = ScanRequest([], counting: [scan], upTo: limit, options: options)
+        return try await noting(self.scan(request) { { _, _ in true } }).count
+    }
+
+    /// Counts the items of scans, and passes on those of others, from the same moment.
+    package func count(
+        _ counted: [StorageScan], reading scans: [StorageScan],
+        _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> Int {
+        try await noting(scan(ScanRequest(scans, counting: counted, options: options), begin)).count
+    }
+
+    package func fetchCount() async throws -> Int { try await count(.all(after: nil), upTo: .max) }
+
+    package func fetch(keys: [CacheKey]) async throws -> [StorageItem] {
+        try await noting(engine.fetch(FetchRequest(keys, options: options)))
+    }
+
+    /// Reads items with their places in the order of an index.
+    package func fetchPlaced(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageItem] {
+        let request = FetchRequest(keys, [.data, .place], index: index, options: options)
+        return try await noting(engine.fetch(request))
+    }
+
+    package func fetchIndexes() async throws -> Set<StorageIndex> { try await engine.indexes?.fetchIndexes() ?? [] }
+
+    private func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        guard let keys else { return try await engine.scan(request, begin) }
+        return try await engine.scanByKeys(request, keys: keys, begin)
+    }
+
+    private func noting<Value>(_ answer: StorageAnswer<Value>) -> Value {
+        state.withLock { state in
+            for error in answer.report.unreadable { if let key = error.key { state.unreadable[key] = error } }
+            state.sources.formUnion(answer.report.sources)
+        }
+        return answer.value
+    }
+}
