@@ -163,7 +163,7 @@ extension StorageError {
     static let missingLog = StorageError(
         .invalidArgument, "The engine has no log of its changes. Follow another engine, or read its items again.")
 
-    static let missingConditions = StorageError(
+    package static let missingConditions = StorageError(
         .invalidArgument, "The engine has no conditional batches. Apply the operations without conditions.")
 
     static let missingIndexes = StorageError(

@@ -35,9 +35,7 @@ final class LiveQueryLoader<Item: StorableItem> {
         reader = QueryReader(storage: storage, query: query)
         pageSize = min(max(limit, 0), QueryWindow<Item>.maximumLimit)
         follower.begin("\(LiveQuery<Item>.self)", logger: boutiqueLogger) { [weak self] in try await self?.catchUp() }
-        if let engine = storage.storage as? any ObservableStorageEngine {
-            follower.follow(engine.changeSignals())
-        }
+        if let log = storage.storage.log { follower.follow(log.changeSignals(excluding: nil)) }
         follower.catchUp()
     }
 

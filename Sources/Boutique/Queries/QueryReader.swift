@@ -14,12 +14,14 @@ struct QueryReader<Item: StorableItem>: Sendable {
         var index: StorageIndex?
         /// The errors of the records that could not be decoded or read.
         var undecodable: [StorageError] = []
+        /// Whether rows come from a copy of the engine's items, such as a mirror, which may have other places for them.
+        var isCopy = false
     }
 
     let storage: ObjectStorage<Item>
     let query: Query<Item>
 
-    var engine: any StorageEngine { storage.storage }
+    var engine: any StorageBackend { storage.storage }
 
     /// The maximum number of errors that a part has.
     static var maximumErrors: Int { 1_000 }
@@ -27,11 +29,12 @@ struct QueryReader<Item: StorableItem>: Sendable {
     /// The maximum number of changed items that are read one by one instead of all rows.
     private var maximumChanges: Int { 10_000 }
 
+    private var hasStablePositions: Bool { engine.traits.contains(.stablePositions) }
+
     /// Reads the first rows after another one.
     func rows(limit: Int, after row: QueryRow<Item>?) async throws -> Part {
         storage.prepareIndexes()
-        let hasStablePositions = engine.queryable.hasStablePositions
-        return try await read { query, engine in
+        return try await read { [hasStablePositions] query, engine in
             let page = try await query.page(
                 from: engine, limit: limit, after: row?.place, item: row.flatMap { hasStablePositions ? $0.key : nil })
             return Part(
@@ -43,7 +46,7 @@ struct QueryReader<Item: StorableItem>: Sendable {
     func rows(of keys: [CacheKey], index: StorageIndex?) async throws -> Part {
         try await read { query, engine in
             var (matches, places): ([QueryRow<Item>.Match], [QueryPlace]) = ([], [])
-            for entry in try await engine.fetchEntries(keys: keys, index: index) {
+            for entry in try await engine.fetchPlaced(keys: keys, index: index) {
                 if let place = try query.match(entry, index: index, { matches.append($0) }) { places.append(place) }
             }
             return Part(rows: zip(matches, places).map(QueryRow.init))
@@ -53,7 +56,7 @@ struct QueryReader<Item: StorableItem>: Sendable {
     /// Returns the end of the log; `nil` if the engine has none, so that its changes can't be followed.
     func cursor() async throws -> StorageCursor? {
         do {
-            return try await (engine as? any ObservableStorageEngine)?.fetchCursor()
+            return try await engine.log?.fetchCursor()
         } catch let error as StorageError where error.code == .readOnly {
             // A file that is read without a log.
             return nil
@@ -78,12 +81,10 @@ struct QueryReader<Item: StorableItem>: Sendable {
     /// - Returns: `nil` if all rows must be read: the log does not reach back, too much has changed, or a removal changes the
     ///   places of other items.
     func changes(since start: StorageCursor) async throws -> Changes? {
-        guard let engine = engine as? any ObservableStorageEngine, engine.queryable.hasStablePositions else {
-            return nil
-        }
+        guard let log = engine.log, hasStablePositions else { return nil }
         var (changes, isComplete) = (Changes(cursor: start), false)
         while !isComplete {
-            guard let delta = try await engine.fetchChanges(since: changes.cursor, excluding: nil) else { return nil }
+            guard let delta = try await log.fetchChanges(ChangesRequest(since: changes.cursor)).value else { return nil }
             changes.keys.formUnion(delta.changes.lazy.map(\.key))
             if changes.keys.count > maximumChanges { return nil }
             (changes.cursor, isComplete) = (delta.cursor, delta.isComplete)
@@ -97,7 +98,7 @@ struct QueryReader<Item: StorableItem>: Sendable {
     }
 
     private func read(
-        _ body: @Sendable (RowQuery, any QueryableStorageEngine) async throws -> Part
+        _ body: @Sendable (RowQuery, StorageReader) async throws -> Part
     ) async throws -> Part {
         try await storage.learnFromStoredObjects()
         let errors = Locked<[CacheKey: StorageError]>([:])
@@ -105,9 +106,10 @@ struct QueryReader<Item: StorableItem>: Sendable {
             guard let key = error.key else { return }
             errors.withLock { if $0.count < Self.maximumErrors { $0[key] = error } }
         }
-        let read = try await PartialRead(from: engine) { try await body(query, $0.queryable.engine) }
-        var part = read.value
-        part.undecodable = errors.withLock { Array($0.values) } + read.unreadable.prefix(Self.maximumErrors)
+        let reader = StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
+        var part = try await body(query, reader)
+        part.undecodable = errors.withLock { Array($0.values) } + reader.unreadable.prefix(Self.maximumErrors)
+        part.isCopy = reader.sources.contains(.copy)
         return part
     }
 

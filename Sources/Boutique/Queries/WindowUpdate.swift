@@ -8,6 +8,8 @@ struct WindowContents<Item: StorableItem>: Sendable {
     fileprivate(set) var index: StorageIndex?
     /// The errors of the records that could not be read.
     fileprivate var errors: [CacheKey: StorageError] = [:]
+    /// Whether rows come from a copy, whose places can't be compared with those of the engine's items.
+    fileprivate var isCopy = false
 
     /// The errors of the records that could not be read.
     var undecodable: [StorageError] { Array(errors.values) }
@@ -45,6 +47,7 @@ extension QueryReader {
         let part = try await rows(limit: new.window.capacity, after: nil)
         new.window.replace(with: part.rows, hasMore: part.hasMore)
         new.index = part.index
+        new.isCopy = part.isCopy
         new.add(part.undecodable)
         return WindowUpdate(new, after: old)
     }
@@ -58,24 +61,29 @@ extension QueryReader {
             let part = try await rows(of: keys, index: new.index)
             new.window.apply(Set(keys), part.rows)
             new.add(part.undecodable)
+            if part.isCopy { new.isCopy = true }
         }
-        try await fill(&new)
-        return WindowUpdate(new, after: old)
+        return try await filled(new, after: old)
     }
 
     /// Shows more rows of a window, and reads those that it lacks then.
     @concurrent func extend(_ old: WindowContents<Item>, by count: Int) async throws -> WindowUpdate<Item> {
         var new = old
         new.window.extend(by: count)
-        try await fill(&new)
-        return WindowUpdate(new, after: old)
+        return try await filled(new, after: old)
     }
 
-    /// Reads the rows behind the last one, if the window lacks some.
-    private func fill(_ contents: inout WindowContents<Item>) async throws {
-        if contents.window.missing == 0 { return }
-        let part = try await rows(limit: contents.window.missing, after: contents.window.rows.last)
-        contents.window.append(part.rows, hasMore: part.hasMore)
-        contents.add(part.undecodable)
+    /// Reads the rows that are missing, or all if some come from a copy.
+    private func filled(
+        _ contents: WindowContents<Item>, after old: WindowContents<Item>
+    ) async throws -> WindowUpdate<Item> {
+        var new = contents
+        if !new.isCopy, new.window.missing > 0 {
+            let part = try await rows(limit: new.window.missing, after: new.window.rows.last)
+            new.window.append(part.rows, hasMore: part.hasMore)
+            new.add(part.undecodable)
+            new.isCopy = part.isCopy
+        }
+        return new.isCopy ? try await all(limit: new.window.limit, after: old) : WindowUpdate(new, after: old)
     }
 }

@@ -50,14 +50,6 @@ final class ConcurrentDecoding<Item: StorableItem>: Sendable {
         decode(records)
     }
 
-    /// Takes all records.
-    func receive(_ records: Records) {
-        let size = 512
-        for (number, start) in stride(from: 0, to: max(records.count, 1), by: size).enumerated() {
-            receive(number, Array(records[start..<min(start + size, records.count)]))
-        }
-    }
-
     private func decode(_ records: Records) {
         let cores = cores.withLock { cores in
             let count = cores ?? ProcessInfo.processInfo.activeProcessorCount

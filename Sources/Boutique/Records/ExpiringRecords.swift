@@ -1,9 +1,10 @@
 import Bodega
+import Foundation
 
 /// The times at which the records of a store expire, if its engine lets items expire.
 ///
-/// The engine reports them when it reads or writes a record in a ``call(needsOriginal:)``. A write that fails has
-/// reported a time that does not hold, so the earliest one counts, and the store asks the engine when it has passed.
+/// The engine reports them when it reads or writes a record. A later write may have failed, so the earliest time counts, and
+/// the store asks the engine when it has passed.
 /// The lock of `state` guards everything.
 final class ExpiringRecords: Sendable {
     fileprivate struct Entry {
@@ -11,41 +12,35 @@ final class ExpiringRecords: Sendable {
         let time: Int64
     }
 
-    /// Returns the time of the engine. A structure, because a function that passes through generic code is wrapped
-    /// again each time.
-    private struct Clock {
-        let now: @Sendable () -> Int64
-    }
-
     private struct State {
         var times: [CacheKey: Int64] = [:]
         /// A binary heap, the earliest entry first. An entry whose time is not that of its key is skipped.
         var heap: [Entry] = []
-        var clock: Clock?
     }
 
     private let state = Locked(State())
 
-    /// Creates a call of the engine, in which it reports the times.
-    func call(needsOriginal: Bool = false) -> InnerCall {
-        InnerCall(needsOriginal: needsOriginal, expiring: { [self] in note($0) })
+    /// Notes when a record expires.
+    func note(_ key: CacheKey, _ expiry: Date) {
+        let time = Self.milliseconds(expiry, .toNearestOrEven)
+        state.withLock { state in
+            if let known = state.times[key], known <= time { return }
+            state.times[key] = time
+            state.heap.insert(Entry(key: key, time: time))
+        }
     }
 
-    private func note(_ item: ItemExpiry) {
-        if item.time == .max { return }
-        state.withLock { state in
-            if state.clock == nil { state.clock = Clock(now: item.now) }
-            if let known = state.times[item.key], known <= item.time { return }
-            state.times[item.key] = item.time
-            state.heap.insert(Entry(key: item.key, time: item.time))
-        }
+    /// Notes when records expire.
+    func note(_ items: [StorageItem]) {
+        for item in items { if let expiry = item.expiry { note(item.key, expiry) } }
     }
 
     /// Returns the keys of the records that may have expired, and forgets their times. Reading those that have not
     /// reports them again.
-    func takeExpired() -> Set<CacheKey> {
-        // The clock is the caller's, so it is not called under the lock.
-        guard let now = state.withLock({ $0.clock })?.now() else { return [] }
+    ///
+    /// - Parameter date: The time of the engine.
+    func takeExpired(at date: Date) -> Set<CacheKey> {
+        let now = Self.milliseconds(date, .down)
         return state.withLock { state in
             var keys: Set<CacheKey> = []
             while let first = state.heap.first, first.time <= now {
@@ -57,6 +52,10 @@ final class ExpiringRecords: Sendable {
             }
             return keys
         }
+    }
+
+    private static func milliseconds(_ date: Date, _ rule: FloatingPointRoundingRule) -> Int64 {
+        Int64(exactly: (date.timeIntervalSince1970 * 1_000).rounded(rule)) ?? .max
     }
 }
 

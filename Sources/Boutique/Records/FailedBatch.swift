@@ -52,17 +52,17 @@ extension RecordStorage {
         _ exceptions: RecordExceptions,
         since cursor: StorageCursor?
     ) async throws -> FailedBatch.Difference {
-        if observableEngine != nil {
+        if changeLog != nil {
             guard let cursor else { return .order }
             return try await mayHaveOwnChanges(since: cursor) ? .order : .none
         }
         let planner = UndoPlanner(storage: self, failure: failure, contents: contents, exceptions: exceptions)
         let plan = try await planner.plan()
-        let call = InnerCall()
-        if !plan.operations.isEmpty { try await apply(plan.operations, in: call) }
+        var hasEvictions = failure.hasEvictions
+        if !plan.operations.isEmpty, try await !apply(plan.operations).report.evicted.isEmpty { hasEvictions = true }
         if let unencodable = plan.unencodable { throw unencodable }
         if plan.leavesCopies { return .items }
-        if failure.hasEvictions || !call.evictedKeys.isEmpty { return .evictions }
+        if hasEvictions { return .evictions }
         return plan.operations.isEmpty ? .none : .order
     }
 }

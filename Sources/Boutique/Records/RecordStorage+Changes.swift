@@ -14,19 +14,11 @@ extension RecordStorage {
     func readAll(
         into decoding: ConcurrentDecoding<Item>, needsCursor: Bool
     ) async throws -> (cursor: StorageCursor?, unreadable: [StorageError]) {
-        guard let observableEngine else { return (nil, try await readAllWithoutCursor(into: decoding)) }
+        guard changeLog != nil else { return try await readAll(into: decoding, ScanRequest()) }
         do {
-            let read = try await PartialRead(following: observableEngine) { engine in
-                if let engine = engine as? any CommitReportingStorageEngine {
-                    return try await engine.readSnapshot { decoding.receive($0, $1) }
-                }
-                let snapshot = try await engine.fetchSnapshot()
-                decoding.receive(snapshot.items)
-                return snapshot.cursor
-            }
-            return (read.value, read.unreadable)
+            return try await readAll(into: decoding, ScanRequest(needsCursor: true))
         } catch  where !needsCursor {
-            let unreadable = try await readAllWithoutCursor(into: decoding)
+            let read = try await readAll(into: decoding, ScanRequest())
             boutiqueLogger.notice(
                 """
                 The store can't follow the changes of other processes, because the engine's log could not be read. \
@@ -34,19 +26,33 @@ extension RecordStorage {
                 """,
                 metadata: ["error": "\(error)"]
             )
-            return (nil, unreadable)
+            return read
         }
     }
 
-    private func readAllWithoutCursor(into decoding: ConcurrentDecoding<Item>) async throws -> [StorageError] {
-        let read = try await PartialRead(from: engine) { try await $0.fetchAll() }
-        decoding.receive(read.value)
-        return read.unreadable
+    private func readAll(
+        into decoding: ConcurrentDecoding<Item>, _ request: ScanRequest
+    ) async throws -> (cursor: StorageCursor?, unreadable: [StorageError]) {
+        var request = request
+        (request.fields, request.options) = (fields, options)
+        let parts = Locked(RecordParts())
+        let answer = try await engine.scan(request) { [expiringRecords] in
+            parts.withLock { $0 = RecordParts() }
+            return { _, item in
+                if let expiry = item.expiry { expiringRecords.note(item.key, expiry) }
+                // Outside of the lock, because decoding takes long.
+                if let full = parts.withLock({ $0.append(item) }) { decoding.receive(full.number, full.records) }
+                return true
+            }
+        }
+        let last = parts.withLock { $0.last }
+        decoding.receive(last.number, last.records)
+        return (answer.value.cursor, answer.report.unreadable)
     }
 
     /// Returns signals that other origins may have changed the engine, or `nil` if the engine does not signal changes.
     func changeSignals() -> AsyncStream<Void>? {
-        commitReportingEngine?.changeSignals(excluding: origin) ?? observableEngine?.changeSignals()
+        changeLog?.changeSignals(excluding: origin)
     }
 
     /// Reads the changes since a cursor, and decodes the changed records.
@@ -55,22 +61,22 @@ extension RecordStorage {
     ///   the cursor. A wrapper may have removed others in the same batches, to keep within its limits.
     /// - Returns: The changes, or `nil` if the log does not reach back to the cursor.
     func changes(since cursor: StorageCursor, removed: Set<CacheKey>? = nil) async throws -> RecordChanges<Item>? {
-        guard let observableEngine else { return nil }
+        guard let changeLog else { return nil }
         let origin = origin
+        let request = ChangesRequest(
+            since: cursor, excluding: origin, needsItems: true, fields: fields, options: options)
         for _ in 0..<Self.maximumReads {
-            let read = try await expiringRecords.call()() {
-                try await PartialRead(following: observableEngine) {
-                    try await $0.fetchChangedItems(since: cursor, excluding: origin)
-                }
-            }
-            guard let (delta, items) = read.value else { return nil }
+            let answer = try await changeLog.fetchChanges(request)
+            guard let delta = answer.value else { return nil }
+            expiringRecords.note(delta.items)
             if delta.changes.isEmpty, let removed {
                 guard let own = try await allChanges(since: cursor) else { return nil }
                 // Another origin has changed something in between, so its items are needed.
                 if own.changes.contains(where: { $0.origin != origin }) { continue }
                 return RecordChanges(own.changes, [], upTo: own.cursor, ownOrigin: origin, ownRemovals: removed)
             }
-            let records = await decode(items, unreadable: read.unreadable)
+            let items = delta.items.map { (key: $0.key, data: $0.data) }
+            let records = await decode(items, unreadable: answer.report.unreadable)
             return RecordChanges(delta.changes, records, upTo: delta.cursor, ownOrigin: origin, ownRemovals: removed)
         }
         return nil
@@ -80,8 +86,7 @@ extension RecordStorage {
     private static var maximumReads: Int { 16 }
 
     private func allChanges(since cursor: StorageCursor) async throws -> StorageDelta? {
-        guard let observableEngine else { return nil }
-        return try await .whole(since: cursor, excluding: nil, observableEngine.fetchChanges(since:excluding:))
+        try await changeLog?.fetchAllChanges(since: cursor, excluding: nil)
     }
 
     /// Returns whether the store itself may have changed the engine since a cursor.
@@ -91,4 +96,26 @@ extension RecordStorage {
         guard let all = try await allChanges(since: cursor) else { return true }
         return all.changes.contains { $0.origin == origin }
     }
+}
+
+/// The records of a scan, in parts of a size that is worth another thread.
+private struct RecordParts: Sendable {
+    private var records: [(key: CacheKey, data: Data)] = []
+    private var byteCount = 0
+    private var number = 0
+
+    /// Appends a record, and returns the part before it if that is full.
+    mutating func append(_ item: StorageItem) -> (number: Int, records: [(key: CacheKey, data: Data)])? {
+        var full: (number: Int, records: [(key: CacheKey, data: Data)])?
+        if records.count == 512 || !records.isEmpty && byteCount + item.data.count > 1 << 20 {
+            full = last
+            (records, byteCount, number) = ([], 0, number + 1)
+        }
+        records.append((item.key, item.data))
+        byteCount += item.data.count
+        return full
+    }
+
+    /// The last part, which may be empty.
+    var last: (number: Int, records: [(key: CacheKey, data: Data)]) { (number, records) }
 }

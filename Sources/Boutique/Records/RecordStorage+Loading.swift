@@ -33,9 +33,7 @@ extension RecordStorage {
     /// - Throws: The engine's error. A record that can't be decoded does not cause an error.
     func load(needsCursor: Bool = false) async throws -> LoadedRecords<Item> {
         let decoding = ConcurrentDecoding(coding)
-        let (cursor, unreadable) = try await expiringRecords.call()() {
-            try await readAll(into: decoding, needsCursor: needsCursor)
-        }
+        let (cursor, unreadable) = try await readAll(into: decoding, needsCursor: needsCursor)
         var decoded = await decoding.result()
         decoded.unreadable = unreadable
         log(decoded.undecodable)
@@ -66,8 +64,8 @@ extension RecordStorage {
     func fetch(
         _ keys: [CacheKey]
     ) async throws -> (records: [(key: CacheKey, data: Data)], unreadable: [StorageError]) {
-        let read = try await PartialRead(from: engine) { try await $0.fetch(keys: keys) }
-        return (read.value, read.unreadable)
+        let answer = try await engine.fetch(FetchRequest(keys, options: options))
+        return (answer.value.map { ($0.key, $0.data) }, answer.report.unreadable)
     }
 
     /// Decodes records, and adds those that the engine can't read.
@@ -124,7 +122,7 @@ extension RecordStorage {
     ///
     /// - Returns: Whether the engine has evicted records.
     private func rewriteOld(_ decoded: DecodedRecords<Item>) async -> Bool {
-        let call = InnerCall()
+        var hasEvicted = false
         let old = decoded.old.sorted { $0.key < $1.key }.compactMap { index, data -> (CacheKey, Data, Item)? in
             guard case .item(let item, _, _)? = decoded.irregular[index] else { return nil }
             return (decoded.keys[index], data, item)
@@ -132,9 +130,10 @@ extension RecordStorage {
         for start in stride(from: 0, to: old.count, by: Self.rewritingBatch) {
             let batch = Array(old[start..<min(start + Self.rewritingBatch, old.count)])
             do {
-                try await rewrite(batch, in: call)
+                if try await rewrite(batch) { hasEvicted = true }
             } catch {
                 renewOrigin()
+                hasEvicted = hasEvicted || traits.contains(.evicts)
                 boutiqueLogger.warning(
                     "Records of an older shape could not be rewritten. They are loaded, and the next load retries.",
                     metadata: ["error": "\(error)"]
@@ -142,10 +141,11 @@ extension RecordStorage {
                 break
             }
         }
-        return !call.evictedKeys.isEmpty
+        return hasEvicted
     }
 
-    private func rewrite(_ batch: [(key: CacheKey, data: Data, item: Item)], in call: InnerCall) async throws {
+    /// - Returns: Whether the engine has evicted records.
+    private func rewrite(_ batch: [(key: CacheKey, data: Data, item: Item)]) async throws -> Bool {
         let encoded = await batch.map(\.item).concurrentCompactMap { [coding] part, receive in
             for encoded in coding.encode(part) { receive(encoded.data) }
         }
@@ -162,7 +162,8 @@ extension RecordStorage {
                 )
             }
         }
-        if !operations.isEmpty { try await apply(operations, in: call) }
+        if operations.isEmpty { return false }
+        return try await !apply(operations).report.evicted.isEmpty
     }
 }
 

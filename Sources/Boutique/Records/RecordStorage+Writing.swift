@@ -32,8 +32,7 @@ struct WrittenOperations<Item: StorableItem>: Sendable {
     var outcome: Result<Void, any Error>
     /// The changes after the store's cursor, including these operations, or `nil` if they are not known.
     var changes: RecordChanges<Item>?
-    /// The keys of the records that the engine has evicted or let expire. After a failure, those that it may have
-    /// evicted.
+    /// The keys of the records that the engine has evicted or let expire.
     var lost: Set<CacheKey> = []
     /// Whether all records must be read to know what the engine has lost.
     var mustReload = false
@@ -99,18 +98,16 @@ extension RecordStorage {
             }
         }
         written.exceptions = planner.exceptions
-        let call = expiringRecords.call()
-        let commit: StorageCommit?
+        let answer: StorageAnswer<BatchOutcome>?
         do {
-            commit = try await apply(written.prepared, in: call)
+            answer = try await apply(written.prepared)
         } catch {
             written.outcome = .failure(error)
-            written.lost = call.evictedKeys
             return written
         }
         if let cursor {
             // The engine signals later changes.
-            if let commit, commit.before == cursor {
+            if let commit = answer?.value.commit, commit.before == cursor {
                 written.changes = RecordChanges(ownUpTo: commit.after)
             } else {
                 do {
@@ -121,7 +118,7 @@ extension RecordStorage {
                 }
             }
         }
-        await findLost(call.evictedKeys, &written)
+        await findLost(answer?.report.evicted ?? [], &written)
         return written
     }
 
@@ -131,13 +128,17 @@ extension RecordStorage {
     ///   - evicted: The keys of the records that it may have evicted during the write.
     ///   - written: The outcome of the write, to which the method adds them and those that have expired.
     private func findLost(_ evicted: Set<CacheKey>, _ written: inout WrittenOperations<Item>) async {
-        let keys = evicted.union(expiringRecords.takeExpired())
+        let expired = traits.contains(.expires) ? expiringRecords.takeExpired(at: engine.now()) : []
+        let keys = evicted.union(expired)
         if keys.isEmpty { return }
         // A record that was evicted and written again is the last one, which only the engine's order shows.
         written.mustReload = !written.exceptions.isEmpty || written.writes(anyOf: evicted)
         do {
-            let call = expiringRecords.call(needsOriginal: true)
-            written.lost = keys.subtracting(try await call { try await engine.fetchKeys(among: Array(keys)) })
+            let request = FetchRequest(
+                Array(keys), traits.contains(.expires) ? .expiry : [], options: ReadOptions(needsOriginal: true))
+            let remaining = try await engine.fetch(request).value
+            expiringRecords.note(remaining)
+            written.lost = keys.subtracting(remaining.map(\.key))
         } catch {
             boutiqueLogger.debug("Evictions could not be read after a write.", metadata: ["error": "\(error)"])
             (written.lost, written.mustReload) = (keys, true)
@@ -145,15 +146,15 @@ extension RecordStorage {
     }
 
     private func apply(
-        _ prepared: [Result<PreparedOperation<Item>, any Error>], in call: InnerCall
-    ) async throws -> StorageCommit? {
+        _ prepared: [Result<PreparedOperation<Item>, any Error>]
+    ) async throws -> StorageAnswer<BatchOutcome>? {
         var records: [StorageOperation] = []
         if prepared.count == 1, case .success(let operation) = prepared[0] {
             records = operation.records
         } else {
             for case .success(let operation) in prepared { records += operation.records }
         }
-        return records.isEmpty ? nil : try await apply(records, in: call)
+        return records.isEmpty ? nil : try await apply(records)
     }
 
     /// Determines the records that an operation changes. If the method throws, the planner is unchanged.

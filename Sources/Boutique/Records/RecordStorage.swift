@@ -3,26 +3,33 @@ import Logging
 
 /// The records of a store. It reads, decodes, encodes and writes them off the main actor.
 struct RecordStorage<Item: StorableItem>: Sendable {
-    let engine: any StorageEngine
+    let engine: any StorageBackend
     let coding: RecordCoding<Item>
-    /// The engine, if it has a log of its changes.
-    let observableEngine: (any ObservableStorageEngine)?
-    let commitReportingEngine: (any CommitReportingStorageEngine)?
+    /// The log of the engine's changes, if it has one.
+    let changeLog: (any StorageLog)?
+    /// What the engine does on its own, and how its operations end.
+    let traits: StorageTraits
     let logger: Logger
     /// The records that expire.
     let expiringRecords = ExpiringRecords()
     private let currentOrigin = Locked(StorageOrigin.random())
 
     init(engine: any StorageEngine, coding: RecordCoding<Item>, logger: Logger = boutiqueLogger) {
-        self.engine = engine
+        self.engine = engine.backend
         self.coding = coding
         self.logger = logger
-        observableEngine = engine as? any ObservableStorageEngine
-        commitReportingEngine = engine as? any CommitReportingStorageEngine
+        changeLog = self.engine.log
+        traits = self.engine.traits
     }
 
     /// Whether operations of the engine do not end early when their task is cancelled.
-    var ignoresCancellation: Bool { commitReportingEngine != nil }
+    var ignoresCancellation: Bool { traits.contains(.ignoresCancellation) }
+
+    /// What to read of records.
+    var fields: StorageFields { traits.contains(.expires) ? [.data, .expiry] : .data }
+
+    /// How to read records: those that can't be read are reported.
+    var options: ReadOptions { ReadOptions(omitsUnreadable: true) }
 
     /// The origin of the store's own changes.
     var origin: StorageOrigin { currentOrigin.withLock { $0 } }
@@ -56,16 +63,12 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     }
 
     /// Applies operations with the store's origin.
-    ///
-    /// - Parameter call: Learns which records the engine removes in addition.
-    /// - Returns: The place of the operations in the engine's log, if it is known.
     @discardableResult
-    func apply(_ operations: [StorageOperation], in call: InnerCall = InnerCall()) async throws -> StorageCommit? {
-        try await StorageOrigin.$current.withValue(origin) {
-            // Such an engine removes nothing on its own.
-            if let commitReportingEngine { return try await commitReportingEngine.commit(operations) }
-            try await call { try await engine.apply(operations) }
-            return nil
+    func apply(_ operations: [StorageOperation]) async throws -> StorageAnswer<BatchOutcome> {
+        let answer = try await engine.apply(StorageBatch(operations, origin: origin))
+        if let expiry = answer.value.expiry {
+            for case .write(let key, _) in operations { expiringRecords.note(key, expiry) }
         }
+        return answer
     }
 }

@@ -37,7 +37,7 @@ extension StorePipeline {
         guard model.state.isLoaded else { return }
         try await resolveFailure()
         if mustReload { show(try await records.load()) }
-        if records.observableEngine == nil { return }
+        if records.changeLog == nil { return }
         if let cursor, let changes = try await records.changes(since: cursor) {
             if !changes.hasForeignChanges {
                 self.cursor = changes.cursor

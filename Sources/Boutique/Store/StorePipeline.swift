@@ -202,7 +202,7 @@ final class StorePipeline<Item: StorableItem> {
             }
             for (job, _) in ready { job.finish(.success(())) }
         case .failure(let error):
-            failedBatch = FailedBatch(ready.map { $0.operation }, hasEvictions: !written.lost.isEmpty)
+            failedBatch = FailedBatch(ready.map { $0.operation }, hasEvictions: records.traits.contains(.evicts))
             let resolved = await result(resolveFailure)
             if case .failure = resolved { follower.catchUp() }
             retryOrFail(ready.map { $0.job }, with: error, resolved)

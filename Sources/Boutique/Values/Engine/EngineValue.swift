@@ -11,7 +11,7 @@ import Logging
 ///
 /// `turn` guards the stored bytes and the order of announcements. Each `Locked` property guards itself.
 final class EngineValue: Sendable {
-    let engine: any StorageEngine
+    let engine: any StorageBackend
     let key: CacheKey
 
     /// The key that earlier versions used. Bytes under it are newer than those under `key`; see ``fetch()``.
@@ -45,7 +45,7 @@ final class EngineValue: Sendable {
     }
 
     private init(_ engine: any StorageEngine, key: CacheKey) {
-        self.engine = engine
+        self.engine = engine.backend
         self.key = key
         formerKey = key == .uniqueValue ? .formerUniqueValue : nil
         followed = FollowedEngine.shared(engine)
@@ -89,13 +89,9 @@ final class EngineValue: Sendable {
     @discardableResult
     func apply(_ operations: [StorageOperation], if conditions: [StorageCondition] = []) async throws -> Bool {
         do {
-            return try await StorageOrigin.$current.withValue(followed?.origin ?? StorageOrigin.current) {
-                if !conditions.isEmpty, let engine = engine as? any ConditionalStorageEngine {
-                    return try await engine.apply(operations, if: conditions)
-                }
-                try await engine.apply(operations)
-                return true
-            }
+            let isConditional = !conditions.isEmpty && engine.traits.contains(.conditional)
+            let batch = StorageBatch(operations, if: isConditional ? conditions : nil, origin: followed?.origin)
+            return try await engine.apply(batch).value.wasApplied
         } catch {
             followed?.renewOrigin()
             refresher.catchUp()

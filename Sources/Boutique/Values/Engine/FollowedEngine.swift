@@ -3,7 +3,8 @@ import Bodega
 /// Refreshes the values of one engine after foreign changes.
 final class FollowedEngine: Sendable {
 
-    private let engine: any ObservableStorageEngine
+    private let log: any StorageLog
+    private let name: String
     private let currentOrigin = Locked(StorageOrigin())
     private let cursor = Locked<StorageCursor?>(nil)
     private let values = Locked<[CacheKey: [Weak<EngineValue>]]>([:])
@@ -13,8 +14,8 @@ final class FollowedEngine: Sendable {
 
     /// The follower of an engine, the same for each call with one engine object; `nil` if it reports no changes.
     static func shared(_ engine: any StorageEngine) -> FollowedEngine? {
-        guard let engine = engine as? any ObservableStorageEngine else { return nil }
-        let new = FollowedEngine(engine)
+        guard let log = engine.backend.log else { return nil }
+        let new = FollowedEngine(log, "\(type(of: engine))")
         // Only objects have an identity; followers of other engines are never shared.
         let isObject = type(of: engine) is AnyClass
         let followed = isObject ? all.object(for: ObjectIdentifier(engine as AnyObject), orNew: new) : new
@@ -22,15 +23,15 @@ final class FollowedEngine: Sendable {
         return followed
     }
 
-    private init(_ engine: any ObservableStorageEngine) {
-        self.engine = engine
+    private init(_ log: any StorageLog, _ name: String) {
+        (self.log, self.name) = (log, name)
     }
 
     private func follow() {
-        follower.begin("values in \(type(of: engine))", logger: boutiqueLogger) { [weak self] in
+        follower.begin("values in \(name)", logger: boutiqueLogger) { [weak self] in
             while let self, try await !applyNext() {}
         }
-        follower.follow(engine.changeSignals())
+        follower.follow(log.changeSignals(excluding: nil))
     }
 
     /// The origin of the changes that these values make.
@@ -66,9 +67,9 @@ final class FollowedEngine: Sendable {
         let origin = origin
         guard
             let start = cursor.withLock({ $0 }),
-            let delta = try await engine.fetchChanges(since: start, excluding: origin)
+            let delta = try await log.fetchChanges(ChangesRequest(since: start, excluding: origin)).value
         else {
-            let now = try await engine.fetchCursor()
+            let now = try await log.fetchCursor()
             for value in values.withLock({ $0.values.joined().compactMap(\.object) }) { try await value.refresh() }
             cursor.withLock { $0 = now }
             return true
