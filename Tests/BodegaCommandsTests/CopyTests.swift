@@ -13,7 +13,7 @@ struct CopyTests {
     func everything(from: Int, to: Int) async throws {
         try await withFolder { folder in
             let source = storeAddresses[from](folder)
-            let engine = try #require(try StorageAddress(parsing: source).open() as? any DatedStorageEngine)
+            let engine = try #require(try StorageAddress(parsing: source).open() as? any StorageBackend)
             let items = Hostile.items.enumerated().map { index, item in
                 let date = Date(timeIntervalSince1970: Double(1_000_000 - index))
                 return StorageItem(

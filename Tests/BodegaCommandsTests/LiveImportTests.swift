@@ -13,11 +13,11 @@ private final class PausingSource: ByteSource {
     }
 
     private let steps: Locked<ArraySlice<Step>>
-    private let engine: RecordingStorageEngine<MemoryStorageEngine>
+    private let engine: RecordingStorageEngine
     /// The numbers of records that were stored when a read blocked.
     let stored = Locked<[Int]>([])
 
-    init(_ steps: [Step], _ engine: RecordingStorageEngine<MemoryStorageEngine>) {
+    init(_ steps: [Step], _ engine: RecordingStorageEngine) {
         self.steps = Locked(steps[...])
         self.engine = engine
     }

@@ -71,7 +71,7 @@ struct PostgresCommandTests {
         let store = try await PostgresServer.shared().makeDatabase().url + "#notes"
         try await withFolder { folder in
             let source = address(folder)
-            let engine = try #require(try StorageAddress(parsing: source).open() as? any DatedStorageEngine)
+            let engine = try #require(try StorageAddress(parsing: source).open() as? any StorageBackend)
             let items = Hostile.items.enumerated().map { index, item in
                 let date = Date(timeIntervalSince1970: Double(1_000_000 - index) + 0.125)
                 return StorageItem(

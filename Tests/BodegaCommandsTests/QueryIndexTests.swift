@@ -84,7 +84,7 @@ struct QueryIndexTests {
     func ofProgram() async throws {
         try await withItems { store in
             let engine = try StorageAddress(parsing: store).open()
-            let queryable = try #require(engine as? any QueryableStorageEngine)
+            let queryable = try #require(engine as? any StorageBackend)
             try await queryable.createIndex(StorageIndex("s"))
             #expect(await bodega("query", store, "--indexes").text == "s\ttext\n")
             #expect(await bodega("query", store, "--index", "s").errors.contains("already"))

@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 
 /// Keeps any bytes under any keys as objects of an API: with a hexadecimal identifier, and the bytes in Base64.
-private struct ObjectsOfBytes<Base: StorageEngine>: TransformingStorageEngine {
+private struct ObjectsOfBytes: TransformingStorageEngine {
     struct Object: Codable {
         var id: String
         var data: Data
     }
 
-    let base: Base
+    let base: any StorageBackend
 
     static func id(of key: CacheKey) -> String {
         key.kind.rawValue + "~" + hexadecimal(Data(key.identity.utf8))

@@ -26,7 +26,7 @@ struct PruningTests {
         let pool = SessionPool(target: try ConnectionTarget(schema.url), limit: 1, connectTimeout: 60)
         let session = try await pool.makeSession(until: .after(60))
         let statements = [
-            ItemStatements.dataOfMany, ItemStatements.placesOfMany, ItemStatements.itemsOfMany,
+            ItemColumns(.data).statement, ItemColumns([]).statement, ItemColumns([.data, .dates]).statement,
             ItemStatements.removeMany, ItemStatements.lockMany,
         ]
         for statement in statements {

@@ -19,7 +19,7 @@ import Testing
         try await engine.memory.write(Data("0".utf8), key: CacheKey("a"))
         engine.interruptions.withLock { $0 = count }
         let (delta, items) = try #require(await engine.fetchChangedItems(since: cursor, excluding: nil))
-        #expect(text(items) == ["a=\(count)"])
+        #expect(text(delta.items) == ["a=\(count)"])
         #expect(delta.changes.count == count + 1)
         #expect(try await engine.fetchChanges(since: delta.cursor, excluding: nil)?.changes == [])
     }
@@ -39,15 +39,15 @@ import Testing
             try await StorageOrigin.$current.withValue(mine) { try await engine.apply([write("own \(number)")]) }
             if number == 1 { try await engine.apply([write("other")]) }
         }
-        let (delta, items) = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
+        let delta = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
         #expect(delta.changes.map(\.key.rawValue) == ["own 0", "own 1", "other", "own 2", "own 3"])
-        #expect(text(items) == ["other="])
+        #expect(text(delta.items) == ["other="])
         for number in 4..<9 {
             try await StorageOrigin.$current.withValue(mine) { try await engine.apply([write("own \(number)")]) }
         }
         let own = try #require(await engine.fetchChangedItems(since: delta.cursor, excluding: mine))
-        #expect(own.delta.changes.isEmpty && own.items.isEmpty)
-        #expect(try await engine.fetchChanges(since: own.delta.cursor, excluding: nil)?.changes == [])
+        #expect(own.changes.isEmpty && own.items.isEmpty)
+        #expect(try await engine.fetchChanges(since: own.cursor, excluding: nil)?.changes == [])
     }
 
     @Test("They fit their changes while tasks write")
@@ -60,14 +60,20 @@ import Testing
 }
 
 /// Memory that tells its history in parts of two, and in which others change an item before it is read.
-private struct BusyEngine: ThrowingStorageEngine, ObservableStorageEngine {
+private struct BusyEngine: ForwardingStorageEngine {
     let memory = MemoryStorageEngine()
     /// How often others change it.
     let interruptions = Locked(0)
     private let version = Locked(0)
 
-    func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+    var base: any StorageBackend { memory }
+    var log: (any StorageLog)? { Log(engine: self) }
+
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         let isInterrupted = interruptions.withLock { count in
+            guard case .fetch = call else { return false }
             defer { count = max(0, count - 1) }
             return count > 0
         }
@@ -78,28 +84,33 @@ private struct BusyEngine: ThrowingStorageEngine, ObservableStorageEngine {
             }
             try await memory.write(Data("\(version)".utf8), key: CacheKey("a"))
         }
-        return try await memory.fetch(keys: keys)
+        return try await body()
     }
 
-    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
-        let start = Place(cursor)
-        guard let delta = try await memory.fetchChanges(since: start.cursor, excluding: nil) else { return nil }
-        let part = Array(delta.changes.dropFirst(start.offset).prefix(2))
-        let isNews = origin == nil || part.contains { $0.origin != origin }
-        let offset = start.offset + part.count
-        return StorageDelta(
-            changes: isNews ? part : [], cursor: Place(cursor: start.cursor, offset: offset).storageCursor,
-            isComplete: offset == delta.changes.count)
-    }
+    private struct Log: StorageLog {
+        let engine: BusyEngine
 
-    func fetch(key: CacheKey) async throws -> Data? { try await memory.fetch(key: key) }
-    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await memory.fetchAll() }
-    func fetchKeys() async throws -> [CacheKey] { try await memory.fetchKeys() }
-    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await memory.fetchDates(key: key) }
-    func apply(_ operations: [StorageOperation]) async throws { try await memory.apply(operations) }
-    func fetchCursor() async throws -> StorageCursor { try await memory.fetchCursor() }
-    func fetchSnapshot() async throws -> StorageSnapshot { try await memory.fetchSnapshot() }
-    func changeSignals() -> AsyncStream<Void> { memory.changeSignals() }
+        func fetchCursor() async throws -> StorageCursor { try await engine.memory.fetchCursor() }
+
+        func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
+            if request.needsItems { return try await fetchChangesWithItems(request, of: engine) }
+            let start = Place(request.cursor)
+            guard let delta = try await engine.memory.fetchChanges(since: start.cursor, excluding: nil) else {
+                return StorageAnswer(nil)
+            }
+            let part = Array(delta.changes.dropFirst(start.offset).prefix(2))
+            let isNews = request.excluded == nil || part.contains { $0.origin != request.excluded }
+            let offset = start.offset + part.count
+            return StorageAnswer(
+                StorageDelta(
+                    changes: isNews ? part : [], cursor: Place(cursor: start.cursor, offset: offset).storageCursor,
+                    isComplete: offset == delta.changes.count))
+        }
+
+        func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> {
+            engine.memory.changeSignals(excluding: origin)
+        }
+    }
 
     /// A place so many changes behind one of the memory's.
     private struct Place {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct DatedStorageEngineTests {
 
-    private static func engine(_ kind: String, at folder: TemporaryFolder) throws -> any DatedStorageEngine {
+    private static func engine(_ kind: String, at folder: TemporaryFolder) throws -> any StorageBackend {
         switch kind {
         case "sqlite": try SQLiteStorageEngine(opening: folder.directory, now: { day(99) })
         case "disk": try DiskStorageEngine(opening: folder.directory, now: { day(99) })

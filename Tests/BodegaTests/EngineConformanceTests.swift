@@ -78,7 +78,7 @@ enum Engines {
             if try !exists || files.contentsOfDirectory(atPath: place.path).isEmpty {
                 let source = StorageEngineConformance.Workspace()
                 let engine = try await configuration.makeEngine(source)
-                _ = try await (engine as? any ObservableStorageEngine)?.fetchCursor()
+                _ = try await (engine as? any StorageBackend)?.fetchCursor()
                 try await engine.write([(CacheKey("a"), Data("1".utf8)), (CacheKey("b"), Data("2".utf8))])
                 try await engine.apply([.removeAll])
                 if exists { try files.removeItem(at: place) }

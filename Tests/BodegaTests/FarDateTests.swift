@@ -60,7 +60,7 @@ import Musl
     func dates(kind: String, text: String) async throws {
         let date = try #require(ISO8601DateFormatter().date(from: text))
         let now: @Sendable () -> Date = { date }
-        let engine: any DatedStorageEngine =
+        let engine: any StorageBackend =
             switch kind {
             case "memory": MemoryStorageEngine(now: now)
             case "disk": try DiskStorageEngine(opening: folder.directory, now: now)

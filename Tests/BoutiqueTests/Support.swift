@@ -64,9 +64,9 @@ final class PlannedAction: Sendable {
 }
 
 /// An in-memory engine that several stores share. Its reads can be made to fail, including those of its log.
-struct SharedEngine: ThrowingStorageEngine, ObservableStorageEngine {
+struct SharedEngine: ForwardingStorageEngine {
     let memory = MemoryStorageEngine()
-    let faulty: FaultInjectingStorageEngine<MemoryStorageEngine>
+    let faulty: FaultInjectingStorageEngine
     let logFailures = Locked<[StorageError]>([])
     /// Changes that another origin makes just before and just after the next write through this engine.
     let beforeWriting = PlannedAction()
@@ -76,51 +76,58 @@ struct SharedEngine: ThrowingStorageEngine, ObservableStorageEngine {
 
     init() { faulty = FaultInjectingStorageEngine(memory) }
 
-    func fetch(key: CacheKey) async throws -> Data? { try await faulty.fetch(key: key) }
+    var base: any StorageBackend { faulty }
 
-    func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        let change = beforeReading.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-        if let change { try await StorageOrigin.$current.withValue(nil, operation: change) }
-        return try await faulty.fetch(keys: keys)
+    /// The log does not read items, so that they can change between the changes and the items.
+    var log: (any StorageLog)? { Log(engine: self) }
+
+    private struct Log: StorageLog {
+        let engine: SharedEngine
+
+        func fetchCursor() async throws -> StorageCursor {
+            try engine.throwNextLogFailure()
+            return try await engine.memory.fetchCursor()
+        }
+
+        func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
+            if request.needsItems { return try await fetchChangesWithItems(request, of: engine) }
+            try engine.throwNextLogFailure()
+            return try await engine.memory.fetchChanges(request)
+        }
+
+        func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> {
+            engine.memory.changeSignals(excluding: origin)
+        }
     }
 
-    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await faulty.fetchAll() }
-    func fetchKeys() async throws -> [CacheKey] { try await faulty.fetchKeys() }
-    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await faulty.fetchDates(key: key) }
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
+        switch call {
+        case .fetch:
+            let change = beforeReading.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            try await change?()
+        case .scan(let request) where request.needsCursor:
+            try throwNextLogFailure()
+        default: break
+        }
+        return try await body()
+    }
 
-    func apply(_ operations: [StorageOperation]) async throws {
-        try await applyForeignChange(beforeWriting)
-        let result: Result<Void, any Error>
+    func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        try await beforeWriting.take()?()
+        let result: Result<StorageAnswer<BatchOutcome>, any Error>
         do {
-            result = .success(try await faulty.apply(operations))
+            result = .success(try await faulty.apply(batch))
         } catch {
             result = .failure(error)
         }
-        try await applyForeignChange(afterWriting)
-        try result.get()
+        try await afterWriting.take()?()
+        var answer = try result.get()
+        // Its place in the log is not reported, so that stores read the log.
+        answer.value.commit = nil
+        return answer
     }
-
-    private func applyForeignChange(_ change: PlannedAction) async throws {
-        guard let change = change.take() else { return }
-        try await StorageOrigin.$current.withValue(nil, operation: change)
-    }
-
-    func fetchCursor() async throws -> StorageCursor {
-        try throwNextLogFailure()
-        return try await memory.fetchCursor()
-    }
-
-    func fetchSnapshot() async throws -> StorageSnapshot {
-        try throwNextLogFailure()
-        return try await memory.fetchSnapshot()
-    }
-
-    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
-        try throwNextLogFailure()
-        return try await memory.fetchChanges(since: cursor, excluding: origin)
-    }
-
-    func changeSignals() -> AsyncStream<Void> { memory.changeSignals() }
 
     private func throwNextLogFailure() throws {
         if let error = logFailures.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw error }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 
 /// An engine whose errors don't reveal whether a write was applied, and that can be unreachable.
-final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
+final class UncertainEngine: ForwardingStorageEngine {
 
     /// The outcome of a write.
     enum Outcome: CaseIterable {
@@ -17,6 +17,7 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
     }
 
     let memory = MemoryStorageEngine()
+    var base: any StorageBackend { memory }
 
     /// Runs just before the next read of the log.
     let beforeReadingLog = PlannedAction()
@@ -24,7 +25,7 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
     private let outcomes = Locked<[Outcome]>([])
     private let plannedReadFailures = Locked(0)
     private let readFailures = Locked(0)
-    private let late = Locked<[(operations: [StorageOperation], origin: StorageOrigin?)]>([])
+    private let late = Locked<[StorageBatch]>([])
     private let lost = StorageError(.inputOutput, "The connection is lost.")
 
     /// Sets the outcomes of the next writes, and the number of reads that fail after the first of these writes that
@@ -44,16 +45,19 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
     @discardableResult
     func applyLate() async throws -> Bool {
         guard let next = late.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
-        try await StorageOrigin.$current.withValue(next.origin) { try await memory.apply(next.operations) }
+        _ = try await memory.apply(next)
         return true
     }
 
-    func apply(_ operations: [StorageOperation]) async throws {
+    func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
         switch outcomes.withLock({ $0.isEmpty ? .applied : $0.removeFirst() }) {
-        case .applied: return try await memory.apply(operations)
+        case .applied:
+            var answer = try await memory.apply(batch)
+            answer.value.commit = nil
+            return answer
         case .refused: break
-        case .appliedAndFailed: try await memory.apply(operations)
-        case .failedAndApplied: late.withLock { $0.append((operations, StorageOrigin.current)) }
+        case .appliedAndFailed: _ = try await memory.apply(batch)
+        case .failedAndApplied: late.withLock { $0.append(batch) }
         }
         let count = plannedReadFailures.withLock { failures in
             defer { failures = 0 }
@@ -63,30 +67,17 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
         throw lost
     }
 
-    private func read<Value>(_ value: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
+        if call.operation == .fetchChanges { try await beforeReadingLog.take()?() }
         let fails = readFailures.withLock { failures in
             defer { failures = max(0, failures - 1) }
             return failures > 0
         }
         if fails { throw lost }
-        return try await value()
+        return try await body()
     }
-
-    func fetch(key: CacheKey) async throws -> Data? { try await read { try await memory.fetch(key: key) } }
-    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await read { try await memory.fetchAll() } }
-    func fetchKeys() async throws -> [CacheKey] { try await read { try await memory.fetchKeys() } }
-    func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        try await read { try await memory.fetchDates(key: key) }
-    }
-    func fetchCursor() async throws -> StorageCursor { try await read { try await memory.fetchCursor() } }
-    func fetchSnapshot() async throws -> StorageSnapshot { try await read { try await memory.fetchSnapshot() } }
-
-    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
-        try await beforeReadingLog.take()?()
-        return try await read { try await memory.fetchChanges(since: cursor, excluding: origin) }
-    }
-
-    func changeSignals() -> AsyncStream<Void> { memory.changeSignals() }
 }
 
 /// Waits until a condition holds, for 20 seconds at most.

@@ -131,7 +131,7 @@ func useUnprivileged(_ arguments: [String]) async throws {
 ///
 /// Arguments: engine, path, number of increments, 0 for no end.
 func incrementPair(_ arguments: [String]) async throws {
-    guard let engine = try open(arguments[0], arguments[1], .relaxed) as? any ConditionalStorageEngine else {
+    guard let engine = try open(arguments[0], arguments[1], .relaxed) as? any StorageBackend else {
         fatalError("\(arguments[0]) has no conditional batches")
     }
     let count = Int(arguments[2]) ?? 0
@@ -140,7 +140,7 @@ func incrementPair(_ arguments: [String]) async throws {
 }
 
 /// Increments the numbers under two keys.
-private func increment(_ engine: some ConditionalStorageEngine) async throws -> Int {
+private func increment(_ engine: some StorageBackend) async throws -> Int {
     let keys = [CacheKey("counter"), CacheKey("copy")]
     while true {
         let found = Dictionary(try await engine.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 }

@@ -9,7 +9,7 @@ package enum CacheLoad: String, CaseIterable, Sendable {
     package static let limit = 1 << 20
 
     /// An engine with a cache.
-    package func makeEngine() -> CachedStorageEngine<EndlessEngine> {
+    package func makeEngine() -> CachedStorageEngine {
         switch self {
         case .onlyCount: EndlessEngine().cached(count: 1_000, bytes: nil)
         case .unlimited: EndlessEngine().cached(bytes: nil)

@@ -107,18 +107,40 @@ public struct StorageTraits: OptionSet, Sendable, Hashable {
     public static let expires = StorageTraits(rawValue: 1 << 6)
 }
 
-/// The log of an engine's changes.
+/// The log of an engine's changes, whether this process, another process or another machine makes them.
+///
+/// It lists the changes in the order in which they took effect. A ``StorageCursor`` is a place in the log that survives
+/// restarts. From a cursor on, each change is reported once, and none is omitted. The log begins with the first call, and it
+/// is bounded: a cursor that is older than its oldest entry, or that belongs to another log, gets a snapshot instead.
+///
+/// Consecutive writes of one key in one batch may be one change, because only the last of them is ever visible.
+///
+/// A change has a key and no data. Reading the key returns the item as this change or a later one left it.
+///
+/// Each batch has an origin: ``StorageBatch/origin``, or ``StorageOrigin/current``, or one of the engine's own.
+///
+/// ``MemoryStorageEngine``, ``SQLiteStorageEngine`` and the engine of the module BodegaPostgres have a log.
 public protocol StorageLog: Sendable {
 
-    /// The current end of the log. The first request may create the log.
+    /// Returns the cursor at the end of the log.
+    ///
+    /// - Throws: A ``StorageError`` if it could not be read, or if there is no log yet and none can be begun, for example
+    ///   in a file that is opened read-only.
     func fetchCursor() async throws -> StorageCursor
 
-    /// Reads the next changes after a cursor, without waiting for any.
+    /// Reads changes after a cursor, without waiting for any.
     ///
-    /// - Returns: `nil` if the log does not reach back to the cursor, or is another one.
+    /// With ``ChangesRequest/needsItems``, the answer has all changes, and the items under the changed keys right after the
+    /// last of them. An item that is read later than its change can be newer than the change, and is then reported again. A
+    /// reader that shows items and continues at the cursor of this answer shows each version once.
+    ///
+    /// - Returns: The changes in order, not necessarily all of them, see ``StorageDelta/isComplete``. `nil` if the log does
+    ///   not reach back to the cursor, or is another one; read a snapshot then, see ``ScanRequest/needsCursor``.
+    /// - Throws: A ``StorageError`` if they could not be read.
     func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?>
 
-    /// Signals that there may be changes: immediately, and then after each change, or after several.
+    /// Signals that there may be changes: immediately, and then after each change, or after several. The stream ends when
+    /// the engine is closed.
     ///
     /// - Parameter origin: An origin whose own changes need not be signalled.
     func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void>

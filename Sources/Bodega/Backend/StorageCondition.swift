@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The state that an item must have for a conditional batch to be applied, see ``ConditionalStorageEngine``.
+/// The state that an item must have for a conditional batch to be applied, see ``StorageBatch/conditions``.
 public struct StorageCondition: Sendable, Hashable {
     /// The item's key.
     public var key: CacheKey

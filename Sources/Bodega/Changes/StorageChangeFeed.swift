@@ -1,4 +1,4 @@
-/// An endless sequence of the changes of an engine, see ``ObservableStorageEngine/changes(since:excluding:)``.
+/// An endless sequence of the changes of an engine, see ``StorageBackend/changes(since:excluding:)``.
 public struct StorageChangeFeed: AsyncSequence, Sendable {
     public typealias Element = StorageUpdate
     public typealias Failure = any Error

@@ -1,4 +1,4 @@
-/// A place in the log of a collection, see ``ObservableStorageEngine``.
+/// A place in the log of a collection, see ``StorageLog``.
 ///
 /// It can be saved, for instance in a file, and used after a restart. Its format is private to the engine.
 public struct StorageCursor: RawRepresentable, Hashable, Codable, Sendable {

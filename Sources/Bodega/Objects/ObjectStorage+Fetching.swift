@@ -28,15 +28,13 @@ extension ObjectStorage {
     /// - Returns: The objects in insertion order, and the records that could not be decoded or decrypted.
     /// - Throws: A ``StorageError`` if they could not be read.
     public func fetchAllObjects() async throws -> FetchedObjects<Object> {
-        let items = Locked<[(key: CacheKey, data: Data)]>([])
-        let answer = try await storage.scan(ScanRequest(options: ReadOptions(omitsUnreadable: true))) {
-            items.withLock { $0 = [] }
-            return { _, item in
-                items.withLock { $0.append((item.key, item.data)) }
-                return true
-            }
+        do {
+            return await FetchedObjects(try await storage.fetchAll(), [], decodedBy: coder)
+        } catch let error as StorageError where error.key != nil {
+            let answer = try await storage.fetchAll(options: ReadOptions(omitsUnreadable: true))
+            let items = answer.value.map { (key: $0.key, data: $0.data) }
+            return await FetchedObjects(items, answer.report.unreadable, decodedBy: coder)
         }
-        return await FetchedObjects(items.withLock { $0 }, answer.report.unreadable, decodedBy: coder)
     }
 
     /// Lists the keys of all objects, in insertion order.

@@ -99,6 +99,16 @@ extension TransformingStorageEngine {
         return try await own(naming { try await base.fetch(stored) }, request.fields, request.options)
     }
 
+    /// Reads all items with one call of the base, which may be faster than a scan.
+    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
+        try await naming { try await base.fetchAll() }.compactMap { stored in
+            guard let key = key(ofStored: stored.key) else { return nil }
+            return try decodeItem(stored.data, key: key).map { (key, $0) }
+        }
+    }
+
+    public func fetchAllData() async throws -> [Data] { try await fetchAll().map(\.data) }
+
     /// Reads what exists among keys by its data, a few items at a time.
     private func fetchInParts(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
         var request = request

@@ -52,17 +52,20 @@ struct GetCommand: ConsoleCommand {
         }
         if json {
             for try await batch in ItemBatches(of: wanted, in: store.engine, unreadable: unreadable) {
-                for (key, data) in batch {
-                    find(key, data)
-                    try output.write(Envelope.line(key: key, data: data))
+                for item in batch {
+                    find(item.key, item.data)
+                    try output.write(Envelope.line(key: item.key, data: item.data))
                 }
             }
         } else {
             for key in wanted {
-                let read = try await PartialRead(from: store.engine) { try await $0.fetchStream(key: key) }
-                read.unreadable.forEach(unreadable.add)
-                guard let stream = read.value else { continue }
-                var parts = stream.makeAsyncIterator()
+                var stream: StorageByteStream?
+                do {
+                    stream = try await store.engine.fetchStream(key: key)
+                } catch let error as StorageError where error.key != nil && error.isOfKeyset {
+                    unreadable.add(error)
+                }
+                guard var parts = stream?.makeAsyncIterator() else { continue }
                 var part = try await parts.next()
                 find(key, part ?? Data())
                 while let bytes = part {

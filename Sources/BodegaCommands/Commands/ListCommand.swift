@@ -65,9 +65,10 @@ struct ListCommand: ConsoleCommand {
         var output = BufferedOutput(console.output)
         if long {
             if console.isOutputTerminal, !json { try output.write(console.styled(ItemLine.header, .bold) + "\n") }
-            for try await batch in ItemBatches(withDatesOf: keys, in: engine, unreadable: unreadable) {
+            for try await batch in ItemBatches(of: keys, [.data, .dates], in: engine, unreadable: unreadable) {
                 for item in batch {
-                    try output.write(format.line(key: item.key, size: item.data.count, dates: item.dates))
+                    guard let dates = item.dates else { continue }
+                    try output.write(format.line(key: item.key, size: item.data.count, dates: dates))
                 }
             }
         } else {

@@ -62,7 +62,7 @@ struct RotateKeysetCommand: ConsoleCommand {
         var keys = try file.read()
         let encryption = StoreEncryption(keyset: keys, collection: keysetCollection)
         try await address.openExisting().decrypting(with: encryption).use { store in
-            guard let base = store.base as? any ConditionalStorageEngine else {
+            guard store.base.traits.contains(.conditional) else {
                 throw ToolError(
                     .usage,
                     """
@@ -76,7 +76,7 @@ struct RotateKeysetCommand: ConsoleCommand {
                 try keys.makePrimary(keys.addKey())
                 try file.replace(with: keys)
             }
-            let count = try await reencrypt(base, with: keys, at: address, on: console)
+            let count = try await reencrypt(store.base, with: keys, at: address, on: console)
             var failure: ToolError?
             if removeOldKeys {
                 failure = try await OldKeys(of: keys).stillNeeded(in: store)
@@ -94,7 +94,7 @@ struct RotateKeysetCommand: ConsoleCommand {
     ///
     /// - Returns: The number of items that were re-encrypted.
     private func reencrypt(
-        _ base: some ConditionalStorageEngine, with keyset: EncryptionKeyset, at address: StorageAddress,
+        _ base: any StorageBackend, with keyset: EncryptionKeyset, at address: StorageAddress,
         on console: Console
     ) async throws -> Int {
         let engine = base.encrypted(with: keyset, collection: keysetCollection ?? address.collection ?? "")

@@ -24,11 +24,11 @@ package struct StoreDifference: Equatable, Sendable {
 
 /// Compares two stores key by key. Dates and order are ignored.
 package struct StoreComparison {
-    private let first: any StorageEngine
-    private let second: any StorageEngine
+    private let first: any StorageBackend
+    private let second: any StorageBackend
 
     /// Compares a store with another.
-    package init(_ first: any StorageEngine, with second: any StorageEngine) {
+    package init(_ first: any StorageBackend, with second: any StorageBackend) {
         self.first = first
         self.second = second
     }
@@ -46,24 +46,25 @@ package struct StoreComparison {
         var encrypted = 0
         let keys = try await first.fetchKeys()
         for try await batch in ItemBatches(of: keys, in: first, unreadable: unreadable) {
-            let wanted = batch.map(\.key)
-            let read = try await PartialRead(from: second) { try await $0.fetch(keys: wanted) }
-            read.unreadable.forEach(unreadable.add)
-            let skipped = Set(read.unreadable.compactMap(\.key))
+            let request = FetchRequest(batch.map(\.key), options: ReadOptions(omitsUnreadable: true))
+            let read = try await second.fetch(request)
+            read.report.unreadable.forEach(unreadable.add)
+            let skipped = Set(read.report.unreadable.compactMap(\.key))
             let others = Dictionary(read.value.map { ($0.key, $0.data) }) { $1 }
-            for (key, data) in batch where !skipped.contains(key) {
-                let other = others[key]
-                if other == data { continue }
-                if let other, EncryptedItem.hasForm(data) || EncryptedItem.hasForm(other) { encrypted += 1 }
+            for item in batch where !skipped.contains(item.key) {
+                let other = others[item.key]
+                if other == item.data { continue }
+                if let other, EncryptedItem.hasForm(item.data) || EncryptedItem.hasForm(other) { encrypted += 1 }
                 let change: StoreDifference.Change = other == nil ? .removed : .changed
-                try found(StoreDifference(change: change, key: key, before: data.count, after: other?.count))
+                try found(
+                    StoreDifference(change: change, key: item.key, before: item.data.count, after: other?.count))
             }
         }
         let known = Set(keys)
         let added = try await second.fetchKeys().filter { !known.contains($0) }
         for try await batch in ItemBatches(of: added, in: second, unreadable: unreadable) {
-            for (key, data) in batch {
-                try found(StoreDifference(change: .added, key: key, before: nil, after: data.count))
+            for item in batch {
+                try found(StoreDifference(change: .added, key: item.key, before: nil, after: item.data.count))
             }
         }
         return encrypted

@@ -7,9 +7,9 @@ import Foundation
 /// resumes when it is started again. Each batch is read back and compared before the next one begins.
 package struct Copier {
     /// Where the items come from.
-    package var source: any StorageEngine
+    package var source: any StorageBackend
     /// Where they go.
-    package var destination: any StorageEngine
+    package var destination: any StorageBackend
     /// Whether an item replaces a different one under its key; otherwise that stays and is reported.
     package var overwrites: Bool
 
@@ -19,7 +19,7 @@ package struct Copier {
     ///   - source: Where the items come from.
     ///   - destination: Where they go.
     ///   - overwrites: Whether an item replaces a different one under its key.
-    package init(from source: any StorageEngine, to destination: any StorageEngine, overwrites: Bool) {
+    package init(from source: any StorageBackend, to destination: any StorageBackend, overwrites: Bool) {
         self.source = source
         self.destination = destination
         self.overwrites = overwrites
@@ -37,18 +37,18 @@ package struct Copier {
     ) async throws {
         let keys = try await source.fetchKeys()
         report.total = keys.count
-        for try await batch in ItemBatches(withDatesOf: keys, in: source, unreadable: report.unreadable) {
+        for try await batch in ItemBatches(of: keys, [.data, .dates], in: source, unreadable: report.unreadable) {
             try await copy(batch, report: &report)
             try onBatch(report)
         }
     }
 
     private func copy(_ batch: [StorageItem], report: inout CopyReport) async throws {
-        let keys = batch.map(\.key)
-        let read = try await PartialRead(from: destination) { try await $0.fetch(keys: keys) }
+        let request = FetchRequest(batch.map(\.key), options: ReadOptions(omitsUnreadable: true))
+        let read = try await destination.fetch(request)
         var there = Dictionary(read.value.map { ($0.key, Data?.some($0.data)) }) { first, _ in first }
         // An item that can't be read is a different one.
-        for key in read.unreadable.compactMap(\.key) { there.updateValue(nil, forKey: key) }
+        for key in read.report.unreadable.compactMap(\.key) { there.updateValue(nil, forKey: key) }
         var wanted: [StorageItem] = []
         var replaced = 0
         for item in batch {
@@ -77,11 +77,7 @@ package struct Copier {
     /// Writes items, with their dates if the destination supports that, and reads them back.
     private func write(_ items: [StorageItem]) async throws {
         if items.isEmpty { return }
-        if let destination = destination as? any DatedStorageEngine {
-            try await destination.write(items: items)
-        } else {
-            try await destination.write(items.map { ($0.key, $0.data) })
-        }
+        try await destination.write(items: items)
         let written = Dictionary(try await destination.fetch(keys: items.map(\.key)).map { ($0.key, $0.data) }) { $1 }
         if let item = items.first(where: { written[$0.key] != $0.data }) {
             throw ToolError(

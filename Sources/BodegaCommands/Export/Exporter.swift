@@ -4,7 +4,7 @@ package import Bodega
 ///
 /// Exports keys and bytes, not dates. Items that other processes write or remove during the export may be missing.
 package struct Exporter {
-    private let engine: any StorageEngine
+    private let engine: any StorageBackend
     private let isEncrypted: Bool
 
     /// Exports from an engine.
@@ -12,7 +12,7 @@ package struct Exporter {
     /// - Parameters:
     ///   - engine: The engine.
     ///   - isEncrypted: Whether it decrypts its items.
-    package init(engine: any StorageEngine, isEncrypted: Bool = false) {
+    package init(engine: any StorageBackend, isEncrypted: Bool = false) {
         self.engine = engine
         self.isEncrypted = isEncrypted
     }
@@ -34,9 +34,9 @@ package struct Exporter {
         let unreadable = UnreadableItems()
         try output.write(Envelope.header + "\n")
         for try await batch in ItemBatches(of: keys, in: engine, unreadable: unreadable) {
-            for (key, data) in batch {
-                try output.write(Envelope.line(key: key, data: data))
-                if !isEncrypted, EncryptedItem.hasForm(data) { result.encrypted += 1 }
+            for item in batch {
+                try output.write(Envelope.line(key: item.key, data: item.data))
+                if !isEncrypted, EncryptedItem.hasForm(item.data) { result.encrypted += 1 }
             }
             result.count += batch.count
             try interruption.check()

@@ -4,7 +4,7 @@ import Foundation
 /// Writes the records of an input to an engine, in batches.
 package struct Importer {
     /// The engine.
-    package var engine: any StorageEngine
+    package var engine: any StorageBackend
     /// The maximum number of items in a batch.
     package var batchSize: Int
     /// Whether a bad record is left out; otherwise it ends the import, and its batch is not written.
@@ -23,7 +23,7 @@ package struct Importer {
     ///   - engine: The engine.
     ///   - batchSize: The maximum number of items in a batch.
     ///   - skipsBadRecords: Whether a bad record is left out.
-    package init(engine: any StorageEngine, batchSize: Int, skipsBadRecords: Bool) {
+    package init(engine: any StorageBackend, batchSize: Int, skipsBadRecords: Bool) {
         self.engine = engine
         self.batchSize = batchSize
         self.skipsBadRecords = skipsBadRecords

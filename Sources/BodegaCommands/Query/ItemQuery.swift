@@ -24,11 +24,12 @@ struct ItemQuery: Sendable {
     ///   - leftOut: Receives the items of which it is unknown whether they match.
     ///   - receive: Receives the items in order, some at a time, as they are found.
     func run(
-        on engine: any StorageEngine, leavingOut leftOut: LeftOutItems,
+        on engine: any StorageBackend, leavingOut leftOut: LeftOutItems,
         _ receive: ([FoundItem]) async throws -> Void
     ) async throws {
-        let engine = try await leftOut.omitted(from: engine)
-        try await running(leftOut).forEachMatchInOrder(in: engine, limit: limit ?? .max, receive)
+        let reader = StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
+        try await running(leftOut).forEachMatchInOrder(in: reader, limit: limit ?? .max, receive)
+        reader.unreadable.forEach(leftOut.unreadable.add)
     }
 
     /// Counts the items, at most the limit.
@@ -36,10 +37,15 @@ struct ItemQuery: Sendable {
     /// - Parameters:
     ///   - engine: The store.
     ///   - leftOut: Receives the items of which it is unknown whether they match.
-    func count(on engine: any StorageEngine, leavingOut leftOut: LeftOutItems) async throws -> Int {
-        if limit == nil { return try await running(leftOut).count(in: leftOut.omitted(from: engine)) }
+    func count(on engine: any StorageBackend, leavingOut leftOut: LeftOutItems) async throws -> Int {
         var count = 0
-        try await run(on: engine, leavingOut: leftOut) { count += $0.count }
+        guard limit == nil else {
+            try await run(on: engine, leavingOut: leftOut) { count += $0.count }
+            return count
+        }
+        let reader = StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
+        count = try await running(leftOut).count(in: reader)
+        reader.unreadable.forEach(leftOut.unreadable.add)
         return count
     }
 

@@ -24,7 +24,7 @@ struct QueryExplanation: Sendable {
         refusal = try await existing.refusal()
 
         let running = query.running(LeftOutItems())
-        let engine = store.engine.queryable.engine
+        let engine = StorageReader(store.engine)
         if isCounting, query.limit == nil, let index = try await running.countingIndex(of: engine) {
             plan = "counts items by the index \(index), and reads only those about which it can be wrong"
             advice = []

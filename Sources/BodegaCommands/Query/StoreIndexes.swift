@@ -29,7 +29,7 @@ struct StoreIndexes {
 
     /// The indexes, in the order of their paths.
     func all() async throws -> [StorageIndex] {
-        let indexes = try await (store.engine as? any QueryableStorageEngine)?.fetchIndexes() ?? []
+        let indexes = try await store.engine.indexes?.fetchIndexes() ?? []
         return indexes.sorted { ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0) }
     }
 
@@ -41,7 +41,7 @@ struct StoreIndexes {
                 indexes: bodega copy \(store.address) sqlite:PATH
                 """
         }
-        guard store.base is any QueryableStorageEngine else {
+        guard store.base.indexes != nil else {
             return "\(store.address) has no indexes, so its queries read all items."
         }
         let isEncrypted = if store.encryption == nil { try await store.seemsEncrypted() } else { true }
@@ -57,12 +57,12 @@ struct StoreIndexes {
     /// - Throws: A ``ToolError`` that names the indexes that exist, if the command is interrupted before the last one.
     func create(_ paths: [JSONPath], on console: Console) async throws {
         if let refusal = try await refusal() { throw ToolError(.usage, refusal) }
-        guard let engine = store.base as? any QueryableStorageEngine else { return }
+        guard let indexes = store.base.indexes else { return }
         var created: [JSONPath] = []
         for (number, path) in paths.enumerated() {
             do {
                 try console.interruption.check()
-                if try await create(path, with: engine, on: console) { created.append(path) }
+                if try await create(path, in: indexes, on: console) { created.append(path) }
             } catch let error as ToolError where console.interruption.status == error.status {
                 throw ToolError(error.status, "\(error.message) \(Self.outcome(created, of: paths[number...]))")
             }
@@ -73,7 +73,7 @@ struct StoreIndexes {
     ///
     /// - Returns: Whether it was created.
     private func create(
-        _ path: JSONPath, with engine: any QueryableStorageEngine, on console: Console
+        _ path: JSONPath, in indexes: any StorageIndexes, on console: Console
     ) async throws -> Bool {
         if try await all().contains(where: { $0.path == path.index.path }) {
             console.complain("note: there already is an index over \(path).")
@@ -85,7 +85,7 @@ struct StoreIndexes {
             console.complain("note: creating an index over \(path). This reads \(count) items\(consequence)")
         }
         do {
-            try await console.interruption.cancelling { try await engine.createIndex(path.index) }
+            try await console.interruption.cancelling { try await indexes.createIndex(path.index) }
         } catch let error as StorageError where error.code == .invalidArgument {
             throw ToolError(.usage, error.message)
         }
@@ -105,13 +105,13 @@ struct StoreIndexes {
 
     /// Removes the indexes over each path.
     func remove(_ paths: [JSONPath], on console: Console) async throws {
-        guard let engine = store.base as? any QueryableStorageEngine else {
+        guard let indexes = store.base.indexes else {
             if let refusal = try await refusal() { throw ToolError(.usage, refusal) }
             return
         }
         for path in paths {
-            let existing = try await engine.fetchIndexes().filter { $0.path == path.index.path }
-            for index in existing { try await engine.removeIndex(index) }
+            let existing = try await indexes.fetchIndexes().filter { $0.path == path.index.path }
+            for index in existing { try await indexes.removeIndex(index) }
             console.complain(
                 existing.isEmpty ? "note: there is no index over \(path)." : "note: removed the index over \(path).")
         }

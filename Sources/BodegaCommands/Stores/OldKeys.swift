@@ -46,10 +46,10 @@ package struct OldKeys {
         }
     }
 
-    private func isNeeded(in engine: any StorageEngine) async throws -> Bool {
+    private func isNeeded(in engine: any StorageBackend) async throws -> Bool {
         for try await batch in ItemBatches(of: try await engine.fetchKeys(), in: engine) {
-            for (_, data) in batch {
-                if let id = EncryptedItem.keyID(of: data), ids.contains(id) { return true }
+            for item in batch {
+                if let id = EncryptedItem.keyID(of: item.data), ids.contains(id) { return true }
             }
         }
         return false

@@ -10,9 +10,9 @@ package struct OpenStore: Sendable {
     /// Where it is.
     package let address: StorageAddress
     /// The engine that holds the bytes.
-    package let base: any StorageEngine
+    package let base: any StorageBackend
     /// The engine with the items: the same, or one that decrypts them.
-    package internal(set) var engine: any StorageEngine
+    package internal(set) var engine: any StorageBackend
     /// How the items are encrypted, `nil` if they are not or if no keyset was given.
     package internal(set) var encryption: StoreEncryption?
     /// The engine, if it is SQLite's.
@@ -20,10 +20,9 @@ package struct OpenStore: Sendable {
     /// Whether it was opened for reading only.
     package let isReadOnly: Bool
 
-    fileprivate init(
-        address: StorageAddress, engine: any StorageEngine, sqlite: SQLiteStorageEngine?, isReadOnly: Bool
-    ) {
-        (self.address, base, self.engine, self.sqlite) = (address, engine, engine, sqlite)
+    fileprivate init(address: StorageAddress, engine: any StorageEngine, isReadOnly: Bool) {
+        (self.address, base, self.engine) = (address, engine.backend, engine.backend)
+        sqlite = engine as? SQLiteStorageEngine
         self.isReadOnly = isReadOnly
     }
 }
@@ -58,7 +57,7 @@ extension StorageAddress {
     ) async throws -> OpenStore {
         if self.engine == .postgres {
             let engine = try await connected(mustExist: mustExist)
-            return OpenStore(address: self, engine: engine, sqlite: nil, isReadOnly: isReadOnly)
+            return OpenStore(address: self, engine: engine, isReadOnly: isReadOnly)
         }
         do {
             try check(mustExist: mustExist)
@@ -66,9 +65,7 @@ extension StorageAddress {
         } catch let error as StorageError where error.code == .cannotOpen && error.file == nil {
             throw ToolError(.failure, error.message)
         }
-        let engine = try open()
-        let sqlite = engine as? SQLiteStorageEngine
-        return OpenStore(address: self, engine: engine, sqlite: sqlite, isReadOnly: isReadOnly)
+        return OpenStore(address: self, engine: try open(), isReadOnly: isReadOnly)
     }
 
     /// Checks that a folder does not contain an SQLite database, whose files would be mistaken for items.
@@ -137,7 +134,7 @@ extension OpenStore {
     /// Another collection of the same file or database.
     ///
     /// - Throws: A `StorageError` if it can't be opened.
-    package func collection(named name: String) async throws -> any StorageEngine {
+    package func collection(named name: String) async throws -> any StorageBackend {
         let collection = try await baseCollection(named: name)
         return encryption?.decrypting(collection, named: name) ?? collection
     }
@@ -145,7 +142,7 @@ extension OpenStore {
     /// Reads the unnamed collection of the same file or database.
     ///
     /// - Returns: The result of the closure, `nil` if a database has no such collection.
-    func unnamedCollection<Result>(_ body: (any StorageEngine) async throws -> Result) async throws -> Result? {
+    func unnamedCollection<Result>(_ body: (any StorageBackend) async throws -> Result) async throws -> Result? {
         if address.collection == nil { return try await body(base) }
         #if Postgres
         if let postgres = base as? PostgresStorageEngine {
@@ -158,7 +155,7 @@ extension OpenStore {
     }
 
     /// Another collection of the same file or database, as it is stored.
-    func baseCollection(named name: String) async throws -> any StorageEngine {
+    func baseCollection(named name: String) async throws -> any StorageBackend {
         #if Postgres
         if let postgres = base as? PostgresStorageEngine { return try await postgres.collection(named: name) }
         #endif

@@ -20,13 +20,10 @@ package struct StoreEncryption: Sendable {
     /// - Parameters:
     ///   - base: The engine with the encrypted items.
     ///   - name: The name of its collection, `nil` for the unnamed one.
-    package func decrypting(_ base: any StorageEngine, named name: String?) -> any StorageEngine {
-        func wrapped(_ base: some StorageEngine) -> any StorageEngine {
-            let collection = collection ?? name ?? ""
-            guard let keysetForKeys else { return base.encrypted(with: keyset, collection: collection) }
-            return base.encrypted(with: keyset, collection: collection, hidingKeysWith: keysetForKeys)
-        }
-        return wrapped(base)
+    package func decrypting(_ base: any StorageEngine, named name: String?) -> any StorageBackend {
+        let collection = collection ?? name ?? ""
+        guard let keysetForKeys else { return base.encrypted(with: keyset, collection: collection) }
+        return base.encrypted(with: keyset, collection: collection, hidingKeysWith: keysetForKeys)
     }
 }
 

@@ -44,14 +44,15 @@ package struct StoreStatistics: Sendable {
     package mutating func measure(_ store: OpenStore) async throws {
         collections = try await store.collectionNames()
         let keys = try await store.engine.fetchKeys()
-        for try await batch in ItemBatches(withDatesOf: keys, in: store.engine, unreadable: unreadable) {
+        for try await batch in ItemBatches(of: keys, [.data, .dates], in: store.engine, unreadable: unreadable) {
             for item in batch {
                 count += 1
                 if store.encryption == nil, EncryptedItem.hasForm(item.data) { encrypted += 1 }
                 bytes += item.data.count
                 largest = max(largest, item.data.count)
-                oldest = min(oldest ?? item.dates.createdAt, item.dates.createdAt)
-                newest = max(newest ?? item.dates.updatedAt, item.dates.updatedAt)
+                guard let dates = item.dates else { continue }
+                oldest = min(oldest ?? dates.createdAt, dates.createdAt)
+                newest = max(newest ?? dates.updatedAt, dates.updatedAt)
             }
         }
         if store.address.fileURL != nil {

@@ -3,16 +3,21 @@ import Foundation
 
 /// The items that a command could not read, while it has read others.
 package final class UnreadableItems: Sendable {
-    private let errors = Locked<[StorageError]>([])
+    private let errors = Locked<(all: [StorageError], keys: Set<CacheKey>)>(([], []))
 
     /// Creates an empty list.
     package init() {}
 
     /// An error for each item.
-    package var all: [StorageError] { errors.withLock { $0 } }
+    package var all: [StorageError] { errors.withLock { $0.all } }
 
-    /// Adds an item.
-    package func add(_ error: StorageError) { errors.withLock { $0.append(error) } }
+    /// Adds an item, unless it was added before.
+    package func add(_ error: StorageError) {
+        errors.withLock { errors in
+            if let key = error.key, !errors.keys.insert(key).inserted { return }
+            errors.all.append(error)
+        }
+    }
 
     /// Reads a single item, and adds it if it can't be read.
     ///

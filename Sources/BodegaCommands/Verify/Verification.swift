@@ -31,7 +31,7 @@ package struct Verification: Sendable {
     ///   - store: The store.
     ///   - onItems: Called with the number of items read so far, and the total number.
     package mutating func run(_ store: OpenStore, onItems: (Int, Int) throws -> Void) async throws {
-        if let engine = store.base as? any ExaminableStorageEngine { findings += try await engine.examine() }
+        findings += try await store.base.examine()
         let isEncrypted = store.encryption != nil
         try await read(store.engine, named: store.address.collection, isDecrypting: isEncrypted, onItems)
         guard store.address.collection == nil, let names = try await store.collectionNames() else { return }
@@ -56,7 +56,7 @@ package struct Verification: Sendable {
     }
 
     private mutating func read(
-        _ engine: any StorageEngine,
+        _ engine: any StorageBackend,
         named name: String?,
         isDecrypting: Bool,
         _ onItems: (Int, Int) throws -> Void
@@ -78,8 +78,8 @@ package struct Verification: Sendable {
             }
             for try await batch in ItemBatches(of: keys, in: engine, unreadable: unreadable) {
                 if !isDecrypting { encrypted += batch.count { EncryptedItem.hasForm($0.data) } }
-                for (key, data) in batch where expectsJSON && !Self.isJSON(data) {
-                    findings.append(StorageFinding(.problem, "The item\(place) is not JSON.", key: key))
+                for item in batch where expectsJSON && !Self.isJSON(item.data) {
+                    findings.append(StorageFinding(.problem, "The item\(place) is not JSON.", key: item.key))
                 }
                 count += batch.count
                 try onItems(count, before + keys.count)

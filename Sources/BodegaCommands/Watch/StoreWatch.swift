@@ -50,7 +50,7 @@ struct StoreWatch {
 
     /// A database's signals that there may be changes; `nil` for files.
     func signals() -> AsyncStream<Void>? {
-        (database?.engine as? any ObservableStorageEngine)?.changeSignals()
+        database?.engine.log?.changeSignals(excluding: nil)
     }
 
     /// Closes the connection to a database.
@@ -95,14 +95,14 @@ struct StoreWatch {
 
     /// The changes in the store's log, `nil` if there is no log or it no longer reaches back to the cursor.
     private mutating func logged(in store: OpenStore, now: Date) async throws -> [StoreWatchEvent]? {
-        guard let engine = store.engine as? any ObservableStorageEngine else { return nil }
+        guard let log = store.engine.log else { return nil }
         var events: [StoreWatchEvent] = []
         // Assigned when all changes are read: after a failure, the next check reports them.
         var place = cursor
         var seen = Seen(before: known)
         // The keys whose first change in the log may be known already.
         var overlapping: Set<CacheKey> = isOverlapPossible ? Set(known.keys) : []
-        while let from = place, let delta = try await engine.fetchChanges(since: from, excluding: nil) {
+        while let from = place, let delta = try await log.fetchChanges(ChangesRequest(since: from)).value {
             try Task.checkCancellation()
             if !delta.isComplete, delta.cursor == from {
                 throw StorageError(
@@ -199,9 +199,8 @@ struct StoreWatch {
 extension OpenStore {
     /// The current place in its log, `nil` if it has none.
     fileprivate func cursor() async throws -> StorageCursor? {
-        guard let engine = engine as? any ObservableStorageEngine else { return nil }
         do {
-            return try await engine.fetchCursor()
+            return try await engine.log?.fetchCursor()
         } catch let error as StorageError where error.code == .readOnly {
             return nil
         }
@@ -210,7 +209,7 @@ extension OpenStore {
     /// The keys and dates of all items but those whose dates can't be read.
     fileprivate func dates(_ undated: UnreadableItems) async throws -> [(CacheKey, StorageDates)] {
         do {
-            return try await engine.datesOfAllItems().map { ($0.key, $0.dates) }
+            return try await engine.fetchAllDates().map { ($0.key, $0.dates) }
         } catch let error as StorageError where error.key != nil {
             var found: [(CacheKey, StorageDates)] = []
             for key in try await engine.fetchKeys() {

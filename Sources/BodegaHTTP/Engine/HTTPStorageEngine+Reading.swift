@@ -5,37 +5,80 @@ extension HTTPStorageEngine {
 
     /// Reads an item with one request, or with the collection if its identifier can't be sent.
     public func fetch(key: CacheKey) async throws -> Data? {
-        guard collection.canAddress(key) else { return try await fetchAll().first { $0.key == key }?.data }
+        guard collection.canAddress(key) else { return try await fetchCollection().fetch(key: key) }
         return try await fetchResponse(key: key)?.data
     }
 
-    /// Reads several items with a request for each, several at a time, or with the collection if an identifier can't be
-    /// sent.
-    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        var items: [CacheKey: Data] = [:]
-        guard keys.allSatisfy(collection.canAddress) else {
-            for (key, data) in try await fetchAll() { items[key] = data }
-            return keys.compactMap { key in items[key].map { (key, $0) } }
+    /// Reads several items with a request for each, several at a time.
+    ///
+    /// It reads the collection instead if an identifier can't be sent, for places, or to look for many keys. The date of an
+    /// item's last change is that of the header `Last-Modified`. It is also the date of its creation.
+    public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        let (keys, fields) = (request.keys, request.fields)
+        if fields.contains(.dates) {
+            return try await fields.contains(.place) ? fetchWithPlaces(request) : fetchEach(request)
         }
-        try await withThrowingTaskGroup(of: (CacheKey, Data?).self) { group in
-            var remaining = Set(keys).makeIterator()
+        let hasManyKeys = !fields.contains(.data) && keys.count > options.maximumConcurrentRequests
+        if hasManyKeys || fields.contains(.place) || !keys.allSatisfy(collection.canAddress) {
+            return try await fetchCollection().fetch(request)
+        }
+        return try await fetchEach(request)
+    }
+
+    /// Reads the collection with a request for each page, and then, if dates are requested, each item.
+    public func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        if request.needsCursor || request.fields.contains(.dates) { return try await scanByKeys(request, begin) }
+        return try await fetchCollection().scan(request, begin)
+    }
+
+    private func fetchEach(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        var items: [CacheKey: StorageItem] = [:]
+        var report = StorageReport()
+        try await withThrowingTaskGroup(of: StorageAnswer<[StorageItem]>.self) { group in
+            var remaining = Set(request.keys).makeIterator()
             func next() {
                 guard let key = remaining.next() else { return }
-                group.addTask { (key, try await fetch(key: key)) }
+                group.addTask { try await fetchItem(key, request.fields, request.options) }
             }
             for _ in 0..<max(options.maximumConcurrentRequests, 1) { next() }
-            while let (key, data) = try await group.next() {
-                items[key] = data
+            while let answer = try await group.next() {
+                for item in answer.value { items[item.key] = item }
+                report.add(answer.report)
                 next()
             }
         }
-        return keys.compactMap { key in items[key].map { (key, $0) } }
+        return StorageAnswer(request.keys.compactMap { items[$0] }, report)
     }
 
-    /// Reads all items with a request for each page.
-    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
+    private func fetchItem(
+        _ key: CacheKey, _ fields: StorageFields, _ options: ReadOptions
+    ) async throws -> StorageAnswer<[StorageItem]> {
+        var answer = StorageAnswer<[StorageItem]>([])
+        do {
+            guard let (response, data) = try await fetchResponse(key: key) else { return answer }
+            let dates = fields.contains(.dates) ? try dates(in: response, key: key) : nil
+            answer.value = [StorageItem(key: key, data: data, dates: dates)]
+        } catch let error as StorageError where error.code == .decodingFailed && options.omitsUnreadable {
+            answer.report.unreadable = [error]
+        }
+        return answer
+    }
+
+    private func dates(in response: HTTPStorageResponse, key: CacheKey) throws -> StorageDates {
+        guard let date = response.header("Last-Modified").flatMap({ HTTPDate.date(of: $0) }) else {
+            throw StorageError(
+                .inputOutput,
+                "The server reports no date of the item: its response has no header Last-Modified with a date.",
+                key: key)
+        }
+        return StorageDates(createdAt: date, updatedAt: date)
+    }
+
+    /// The items of the collection, without their dates.
+    private func fetchCollection() async throws -> MemoryStorageEngine {
         var items: [(key: CacheKey, data: Data)] = []
-        var places: [CacheKey: Int] = [:]
         var pages: Set<URL> = []
         var next: URL? = collection.url
         while let page = next {
@@ -45,43 +88,11 @@ extension HTTPStorageEngine {
                     "The pages of the collection form a circle, or are more than the limit of \(options.maximumPages).")
             }
             let response = try await send(.get, page)
-            for (key, data) in try self.items(of: response) {
-                if let place = places[key] {
-                    items[place].data = data
-                } else {
-                    places[key] = items.count
-                    items.append((key, data))
-                }
-            }
+            items += try self.items(of: response)
             next = try self.page(after: page, response)
         }
-        return items
-    }
-
-    /// Reads the keys of all items, which takes as long as reading the items.
-    public func fetchKeys() async throws -> [CacheKey] {
-        try await fetchAll().map(\.key)
-    }
-
-    /// Looks for few keys with a request for each, and for many among all keys.
-    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        if candidates.count <= options.maximumConcurrentRequests {
-            return try await fetch(keys: candidates).map(\.key)
-        }
-        let existing = Set(try await fetchKeys())
-        return candidates.filter(existing.contains)
-    }
-
-    /// Reads the date of an item's last change from the header `Last-Modified`. It is also the date of its creation.
-    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        guard let response = try await fetchResponse(key: key)?.response else { return nil }
-        guard let date = response.header("Last-Modified").flatMap({ HTTPDate.date(of: $0) }) else {
-            throw StorageError(
-                .inputOutput,
-                "The server reports no date of the item: its response has no header Last-Modified with a date.",
-                key: key)
-        }
-        return StorageDates(createdAt: date, updatedAt: date)
+        // An item on two pages is in the place of the first, with the bytes of the last.
+        return MemoryStorageEngine(items: items)
     }
 
     private func fetchResponse(key: CacheKey) async throws -> (response: HTTPStorageResponse, data: Data)? {

@@ -7,8 +7,9 @@ extension HTTPStorageEngine {
     ///
     /// - Throws: A `StorageError`. If an item can't be sent, no request was made. Otherwise the message contains the number
     ///   of operations that were applied.
-    public func apply(_ operations: [StorageOperation]) async throws {
-        let steps = try operations.map(step)
+    public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        guard batch.conditions == nil else { throw StorageError.missingConditions }
+        let steps = try batch.operations.map(step)
         for (index, step) in steps.enumerated() {
             do {
                 try await perform(step)
@@ -17,6 +18,7 @@ extension HTTPStorageEngine {
                 throw error
             }
         }
+        return StorageAnswer(BatchOutcome())
     }
 
     private enum Step {

@@ -9,11 +9,11 @@ public import Foundation
 ///
 /// | call | requests |
 /// |---|---|
-/// | ``fetchAll()``, ``fetchKeys()`` | `GET notes`, and further pages as long as the header `Link` names one as `next` |
+/// | `fetchAll()`, `fetchKeys()` | `GET notes`, and further pages as long as the header `Link` names one as `next` |
 /// | ``fetch(key:)`` | `GET notes/{id}` |
 /// | `write(_:key:)` | `PUT notes/{id}` |
 /// | `remove(key:)` | `DELETE notes/{id}` |
-/// | ``apply(_:)``, `removeAllData()` | one request for each item, one after another |
+/// | `apply(_:)`, `removeAllData()` | one request for each item, one after another |
 ///
 /// - **Items**: The bytes of an item are those of the JSON object, as the server has sent them. An item that is written must
 ///   be a JSON object with the same identifier as its key. The server may store something else than what it receives, for
@@ -50,7 +50,7 @@ public import Foundation
 /// | no JSON, or not in the expected form | `decodingFailed` |
 ///
 /// The cause of an error from a status is an ``HTTPStatusError``. Errors contain neither headers nor the query of an address.
-public struct HTTPStorageEngine: ThrowingStorageEngine {
+public struct HTTPStorageEngine: StorageBackend {
 
     /// The form of the API, and the limits.
     public let options: HTTPStorageOptions
@@ -83,6 +83,9 @@ public struct HTTPStorageEngine: ThrowingStorageEngine {
         self.headers = headers
         objects = JSONObjects(idMember: options.idMember, itemsPath: options.itemsPath)
     }
+
+    /// None: batches are not atomic, positions are not stable, and dates are those of the server.
+    public var traits: StorageTraits { [] }
 
     /// Sends a request and returns the response if it is a success, or reports that an item to read or remove is absent.
     func send(

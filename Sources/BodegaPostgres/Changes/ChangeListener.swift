@@ -37,7 +37,7 @@ final class ChangeListener: Sendable {
         self.connectTimeout = connectTimeout
     }
 
-    /// Returns signals of the changes of a collection, see `ObservableStorageEngine`.
+    /// Returns signals of the changes of a collection, see `StorageLog`.
     func stream(ofCollection number: Int32) -> AsyncStream<Void> {
         state.withLock { state in
             let signals = state.signals[number] ?? ChangeSignals()

@@ -1,8 +1,10 @@
 #if Postgres
 public import Bodega
-public import Foundation
+import Foundation
 
-extension PostgresStorageEngine: ObservableStorageEngine {
+extension PostgresStorageEngine: StorageLog {
+
+    public var log: (any StorageLog)? { self }
 
     public func fetchCursor() async throws -> StorageCursor {
         let patience = database.options.timeout
@@ -13,70 +15,69 @@ extension PostgresStorageEngine: ObservableStorageEngine {
         }
     }
 
-    public func fetchSnapshot() async throws -> StorageSnapshot {
+    /// Reads all items and the end of the log, from one moment.
+    func snapshot(_ fields: StorageFields) async throws -> (items: [StorageItem], cursor: StorageCursor) {
         let (number, patience) = (number, database.options.timeout)
         let snapshot = try await database.perform { session in
             _ = try await self.settledState(session, patience)
             let begin = [Command.beginSnapshot, Command(ChangeStatements.state)]
             let answers = try await session.run(begin, patience: patience)
             try answers.requireAll(2)
-            let items = try await ItemScan.run([.key, .data], ofCollection: number, session, patience) { row in
-                (key: try row.key(), data: try row.data())
+            let items = try await ItemScan.run(.init(fields), ofCollection: number, session, patience) { row in
+                try row.item(fields)
             }
             _ = try await session.run(.commit, patience: patience)
-            return StorageSnapshot(items: items, cursor: try Self.cursor(answers[1]).storageCursor)
+            return (items: items, cursor: try Self.cursor(answers[1]).storageCursor)
         }
         if snapshot.items.isEmpty { try await checkExistence() }
         return snapshot
     }
 
-    public func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws
-        -> StorageDelta?
-    {
-        guard let cursor = ChangeCursor(cursor) else { return nil }
+    public func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
+        guard let cursor = ChangeCursor(request.cursor) else { return StorageAnswer(nil) }
         let patience = database.options.timeout
-        return try await database.perform { session in
+        let delta: StorageDelta? = try await database.perform { session in
             let commands =
                 [Command.beginSnapshot] + self.changes(after: cursor) + [self.existence, .commit]
             let answers = try await session.run(commands, patience: patience)
             try answers.requireAll(5)
             // The snapshot that the follower reads then reports that the collection was removed.
             guard try answers[3].flag(0, 0) else { return nil }
-            return try Self.delta(answers[1...2], after: cursor, excluding: origin)
+            return try Self.delta(answers[1...2], after: cursor, excluding: request.excluded)
         }
+        // In most cases this one message suffices.
+        guard request.needsItems, let delta,
+            !delta.isComplete || !delta.keysWritten(excluding: request.excluded).isEmpty
+        else { return StorageAnswer(delta) }
+        return StorageAnswer(try await changesWithItems(request))
     }
 
-    public func fetchChangedItems(
-        since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        // In most cases this one message suffices.
-        guard let first = try await fetchChanges(since: cursor, excluding: origin) else { return nil }
-        if first.isComplete, first.keysWritten(excluding: origin).isEmpty {
-            return (first, [])
-        }
+    private func changesWithItems(_ request: ChangesRequest) async throws -> StorageDelta? {
         let patience = database.options.timeout
         return try await database.perform { session in
             _ = try await session.run(.beginSnapshot, patience: patience)
-            let delta = try await StorageDelta.whole(since: cursor, excluding: origin) { cursor, origin in
-                guard let cursor = ChangeCursor(cursor) else { return nil }
+            let delta = try await StorageDelta.whole(since: request.cursor, excluding: request.excluded) { request in
+                guard let cursor = ChangeCursor(request.cursor) else { return nil }
                 let answers = try await session.run(self.changes(after: cursor), patience: patience)
                 try answers.requireAll(2)
-                return try Self.delta(answers[...], after: cursor, excluding: origin)
+                return try Self.delta(answers[...], after: cursor, excluding: request.excluded)
             }
-            guard let delta else {
+            guard var delta else {
                 _ = try await session.run(.commit, patience: patience)
                 return nil
             }
-            let keys = Array(delta.keysWritten(excluding: origin))
-            let commands = self.commands(of: keys, ItemStatements.dataOfMany) + [.commit]
+            let keys = Array(delta.keysWritten(excluding: request.excluded))
+            let columns = ItemColumns(request.fields)
+            let commands = self.commands(of: keys, columns.statement) + [.commit]
             let answers = try await session.run(commands, patience: self.patience(forItems: keys.count))
             try answers.requireAll(commands.count)
-            let items = try Self.values(answers.dropLast()) { rows, row in try rows.data(row, 1) }
-            return (delta, items.map { (keys[$0.index], $0.value) })
+            delta.items = try Self.items(answers.dropLast(), under: keys, columns)
+            return delta
         }
     }
 
-    public func changeSignals() -> AsyncStream<Void> {
+    /// Signals that there may be changes. Changes of the excluded origin are signalled, too.
+    public func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> {
         database.listener.stream(ofCollection: number)
     }
 

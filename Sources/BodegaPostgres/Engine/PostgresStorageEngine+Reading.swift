@@ -10,19 +10,12 @@ extension PostgresStorageEngine {
     /// statements, with one snapshot.
     private static let maximumKeys = 20_000
 
-    /// Reads the rows of some keys.
-    ///
-    /// - Parameters:
-    ///   - statement: Returns the place of the key, counted from 1, in the first column.
-    ///   - value: Reads a value from a row of a result.
-    /// - Returns: The values with the indices of their keys, in the order of the keys.
-    func rows<Value>(
-        of keys: [CacheKey],
-        _ statement: KeyedStatement,
-        _ value: (_ rows: QueryResult, _ row: Int) throws -> Value
-    ) async throws -> [(index: Int, value: Value)] {
+    /// Reads the items under some keys, in the order of the keys.
+    func items(_ request: FetchRequest) async throws -> [StorageItem] {
+        let keys = request.keys
         if keys.isEmpty { return [] }
-        let commands = commands(of: keys, statement)
+        let columns = ItemColumns(request.fields, index: request.index)
+        let commands = commands(of: keys, columns.statement)
         let answers: [QueryResult]
         if keys.count <= Self.maximumKeysOfShortRead {
             answers = [try await database.read(commands[0])]
@@ -34,17 +27,24 @@ extension PostgresStorageEngine {
                 return Array(try await session.run(all, patience: patience).dropFirst().dropLast())
             }
         }
-        let values: [(index: Int, value: Value)]
+        let items: [StorageItem]
         do {
-            values = try Self.values(answers[...], value)
+            items = try Self.items(answers[...], under: keys, columns)
         } catch {
             throw StorageError.postgres(error)
         }
-        if values.isEmpty { try await checkExistence() }
-        return values
+        if items.isEmpty { try await checkExistence() }
+        return items
     }
 
-    /// The commands that read the rows of some keys.
+    /// Reads items from the results of ``commands(of:_:)``, in the order of the keys.
+    static func items(
+        _ answers: ArraySlice<QueryResult>, under keys: [CacheKey], _ columns: ItemColumns
+    ) throws -> [StorageItem] {
+        try values(answers) { index, rows, row in try columns.item(keys[index], rows, row) }.map(\.value)
+    }
+
+    /// The commands that read the rows of some keys. The first column has the place of the key, counted from 1.
     func commands(of keys: [CacheKey], _ statement: KeyedStatement) -> [Command] {
         stride(from: 0, to: keys.count, by: Self.maximumKeys).map { start in
             let part = keys[start..<min(start + Self.maximumKeys, keys.count)]
@@ -54,17 +54,19 @@ extension PostgresStorageEngine {
 
     /// Reads values from the results of ``commands(of:_:)``.
     ///
+    /// - Parameter value: Reads a value from a row, by the index of its key.
     /// - Returns: The values with the indices of their keys, in the order of the keys.
     static func values<Value>(
         _ answers: ArraySlice<QueryResult>,
-        _ value: (_ rows: QueryResult, _ row: Int) throws -> Value
+        _ value: (_ index: Int, _ rows: QueryResult, _ row: Int) throws -> Value
     ) throws -> [(index: Int, value: Value)] {
         var found: [(index: Int, value: Value)] = []
         found.reserveCapacity(answers.reduce(0) { $0 + $1.count })
         for (part, answer) in answers.enumerated() {
             for row in 0..<answer.count {
                 let place: Int64 = try answer.number(row, 0)
-                found.append((part * maximumKeys + Int(place) - 1, try value(answer, row)))
+                let index = part * maximumKeys + Int(place) - 1
+                found.append((index, try value(index, answer, row)))
             }
         }
         return found.sorted { $0.index < $1.index }

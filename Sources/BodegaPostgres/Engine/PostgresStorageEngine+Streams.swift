@@ -54,15 +54,16 @@ extension PostgresStorageEngine {
     /// The parts are sent to a temporary table, for which the user needs the privilege `TEMPORARY` on the database. The
     /// server joins them, for which it needs memory for the item. The limit of an item and its key is 500,000,000 bytes, as
     /// for other writes; a larger one throws ``/Bodega/StorageError/Code/tooLarge``.
-    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+    public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
         // Before a connection is taken, as the stream may be slow.
         switch try await StreamedBytes(of: stream) {
         case .data(let data):
-            try await write(data, key: key)
+            return try await apply(StorageBatch([.write(key: key, data: data)]))
         case .file(let file):
             let date = ItemDate.number(of: now())
             let row = WritePlan.Row(ItemKey(key, in: shards), Data(), created: date, updated: date)
             try await apply(.stream(file, row), key: key)
+            return StorageAnswer(BatchOutcome())
         }
     }
 

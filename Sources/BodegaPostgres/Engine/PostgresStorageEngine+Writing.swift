@@ -33,11 +33,15 @@ extension PostgresStorageEngine {
     /// an unknown outcome waits for that one, or finds it applied. If all attempts fail, the ``WriteFence`` prevents
     /// them from being applied later.
     ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - key: The key to name in an error.
+    ///   - author: The origin of the change; `nil` for that of the task, or else that of the engine.
     /// - Returns: `false` if a condition of the change is not met; nothing is applied then.
     @discardableResult
-    func apply(_ change: Change, key: CacheKey? = nil) async throws -> Bool {
+    func apply(_ change: Change, key: CacheKey? = nil, by author: StorageOrigin? = nil) async throws -> Bool {
         try checkSizes(change)
-        let request = ChangeRequest(collection: number, origin: (StorageOrigin.current ?? origin).id)
+        let request = ChangeRequest(collection: number, origin: (author ?? StorageOrigin.current ?? origin).id)
         if case .many(let plan, let conditions) = change, plan.isEmpty, conditions.isEmpty { return true }
         let deadline = PostgresDeadline.after(database.options.timeout)
         var unsettled = WriteFence.UnsettledWrite(request: request, locksFirst: change.locksFirst)
@@ -227,7 +231,7 @@ extension PostgresStorageEngine {
         let beginning = commands.count
         commands += self.commands(of: conditions.map(\.key), ItemStatements.lockedDataOfMany)
         let answers = try await session.run(commands, patience: patience)
-        let found = try Self.values(answers.dropFirst(beginning)) { rows, row in try rows.data(row, 1) }
+        let found = try Self.values(answers.dropFirst(beginning)) { _, rows, row in try rows.data(row, 1) }
         let data = Dictionary(found.map { ($0.index, $0.value) }) { $1 }
         return conditions.indices.allSatisfy { conditions[$0].data == data[$0] }
     }

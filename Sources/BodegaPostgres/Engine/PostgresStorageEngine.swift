@@ -18,7 +18,7 @@ public import Foundation
 /// - Dates are stored to the millisecond.
 ///
 /// Several engines on one database share connections, see ``PostgresDatabase``.
-public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStorageEngine {
+public final class PostgresStorageEngine: StorageBackend {
 
     /// The database of the collection.
     public let database: PostgresDatabase
@@ -28,7 +28,7 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
 
     let number: Int32
     let shards: ShardHash
-    let now: @Sendable () -> Date
+    private let clock: @Sendable () -> Date
     /// The origin of changes through this engine.
     let origin = StorageOrigin()
 
@@ -36,7 +36,7 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
         self.database = database
         self.collectionName = name
         self.number = number
-        self.now = now
+        clock = now
         shards = ShardHash(collection: name)
     }
 
@@ -67,13 +67,17 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
     /// - Parameter name: The collection's name, which must not be empty.
     /// - Throws: A ``/Bodega/StorageError`` if it could not be created.
     public func collection(named name: String) async throws -> PostgresStorageEngine {
-        try await database.collection(named: name, now: now)
+        try await database.collection(named: name, now: clock)
     }
 
     /// Closes the connections of the database, for all engines that share them; see ``PostgresDatabase/close()``.
     public func close() async {
         await database.close()
     }
+
+    public func now() -> Date { clock() }
+
+    public var traits: StorageTraits { [.atomic, .conditional, .dated, .stablePositions] }
 
     // MARK: Reading
 
@@ -82,9 +86,8 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
         return try answer(key) { try exists(result) ? try result.data(0, 0) : nil }
     }
 
-    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        let found = try await rows(of: keys, ItemStatements.dataOfMany) { rows, row in try rows.data(row, 1) }
-        return found.map { (keys[$0.index], $0.value) }
+    public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        StorageAnswer(try await items(request))
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
@@ -99,10 +102,6 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
         try await scan([.key]) { row in try row.key() }
     }
 
-    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        try await rows(of: candidates, ItemStatements.placesOfMany) { _, _ in () }.map { candidates[$0.index] }
-    }
-
     public func fetchCount() async throws -> Int {
         let count = try await database.perform { try await self.count($0) }
         if count == 0 { try await checkExistence() }
@@ -112,50 +111,41 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
     public func fetchDates(key: CacheKey) async throws -> StorageDates? {
         let result = try await database.read(Command(ItemStatements.dates, parameters(for: key)), key: key)
         return try answer(key) {
-            try exists(result) ? ItemDate.dates(try result.number(0, 0), try result.number(0, 1)) : nil
+            try exists(result) ? try result.dates(0, 0) : nil
         }
     }
 
     // MARK: Writing
 
-    public func write(_ data: Data, key: CacheKey) async throws {
-        let date = ItemDate.number(of: now())
-        try await apply(.one(.init(ItemKey(key, in: shards), data, created: date, updated: date)), key: key)
+    public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        let (change, key) = change(of: batch)
+        let isApplied = try await apply(change, key: key, by: batch.origin)
+        // Others have logged a change.
+        if batch.conditions != nil, !isApplied || batch.operations.isEmpty { try await checkExistence() }
+        return StorageAnswer(BatchOutcome(wasApplied: isApplied))
     }
 
-    public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
+    /// The change of a batch, and the key of its item if it is a change of one item, which is one statement.
+    private func change(of batch: StorageBatch) -> (Change, key: CacheKey?) {
         let date = ItemDate.number(of: now())
+        let conditions = batch.conditions ?? []
+        if batch.operations.count == 1, conditions.isEmpty, batch.dates.isEmpty {
+            switch batch.operations[0] {
+            case .write(let key, let data):
+                return (.one(.init(ItemKey(key, in: shards), data, created: date, updated: date)), key)
+            case .remove(let key): return (.removal(ItemKey(key, in: shards)), key)
+            case .removeAll: break
+            }
+        }
         var plan = WritePlan.Builder(shards: shards)
-        for (key, data) in dataAndKeys { plan.write(data, key, created: date, updated: date) }
-        try await apply(.many(plan.finish()))
-    }
-
-    public func remove(key: CacheKey) async throws {
-        try await apply(.removal(ItemKey(key, in: shards)), key: key)
-    }
-
-    public func apply(_ operations: [StorageOperation]) async throws {
-        try await apply(.many(plan(operations)))
-    }
-
-    private func plan(_ operations: [StorageOperation]) -> WritePlan {
-        let date = ItemDate.number(of: now())
-        var plan = WritePlan.Builder(shards: shards)
-        for operation in operations {
+        for operation in batch.operations {
             switch operation {
-            case .write(let key, let data): plan.write(data, key, created: date, updated: date)
+            case .write(let key, let data): plan.write(data, key, batch.dates[key], at: date)
             case .remove(let key): plan.remove(key)
             case .removeAll: plan.removeAll()
             }
         }
-        return plan.finish()
-    }
-
-    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
-        let isApplied = try await apply(.many(plan(operations), if: conditions))
-        // Others have logged a change.
-        if !isApplied || operations.isEmpty { try await checkExistence() }
-        return isApplied
+        return (.many(plan.finish(), if: conditions), nil)
     }
 
     // MARK: Helpers

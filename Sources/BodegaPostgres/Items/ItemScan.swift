@@ -10,6 +10,15 @@ struct ItemScan {
         static let key = Columns(rawValue: 1)
         static let data = Columns(rawValue: 2)
         static let dates = Columns(rawValue: 4)
+
+        init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// The columns of items with some fields.
+        init(_ fields: StorageFields) {
+            self = .key
+            if fields.contains(.data) { insert(.data) }
+            if fields.contains(.dates) { insert(.dates) }
+        }
     }
 
     /// The values of a row. Read them in the order of the columns: key, data, dates.
@@ -29,6 +38,14 @@ struct ItemScan {
 
         mutating func dates() throws -> StorageDates {
             ItemDate.dates(try fieldNumber(), try fieldNumber())
+        }
+
+        /// Reads the columns for some fields.
+        mutating func item(_ fields: StorageFields) throws -> StorageItem {
+            var item = StorageItem(key: try key(), position: Int(position))
+            if fields.contains(.data) { item.data = try data() }
+            if fields.contains(.dates) { item.dates = try dates() }
+            return item
         }
 
         fileprivate mutating func fieldNumber() throws -> Int64 {

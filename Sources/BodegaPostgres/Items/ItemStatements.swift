@@ -78,13 +78,10 @@ enum ItemStatements {
 
     // MARK: Many items
 
-    static let dataOfMany = KeyedStatement { "SELECT u.place, i.data \(items($0))" }
-    static let placesOfMany = KeyedStatement { "SELECT u.place \(items($0))" }
-    static let itemsOfMany = KeyedStatement { "SELECT u.place, i.data, i.created_at, i.updated_at \(items($0))" }
-
-    /// Returns items with their positions, and sort keys by an expression on `i.data`.
-    static func entriesOfMany(sortKey: String) -> KeyedStatement {
-        KeyedStatement { "SELECT u.place, i.data, i.position, \(sortKey) \(items($0))" }
+    /// Returns the places of the keys whose items exist, and columns of the items.
+    static func selecting(_ columns: [String]) -> KeyedStatement {
+        let selection = (["u.place"] + columns).joined(separator: ", ")
+        return KeyedStatement { "SELECT \(selection) \(items($0))" }
     }
 
     static let lockedDataOfMany = KeyedStatement {

@@ -10,6 +10,7 @@ struct IndexScan {
 
     let engine: PostgresStorageEngine
     let session: Session
+    private let fields: StorageFields
     /// The commands that begin the transaction, until they are sent with the first batch.
     private var beginning = [Command.beginSnapshot, ScanStatement.useIndex]
     private var pace = ScanPace()
@@ -18,20 +19,21 @@ struct IndexScan {
     private static let largestBatch = 1_024
 
     private struct Row {
-        var entry: StorageEntry
-        /// Whether the item is yet to be read.
+        var item: StorageItem
+        /// Whether the item's data is yet to be read.
         let isLarge: Bool
     }
 
     /// Receives an item, and returns whether the scan goes on.
-    typealias Receiver = (StorageEntry) throws -> Bool
+    typealias Receiver = (StorageItem) throws -> Bool
 
-    init(_ engine: PostgresStorageEngine, _ session: Session) {
+    init(_ engine: PostgresStorageEngine, _ session: Session, _ fields: StorageFields) {
         self.engine = engine
         self.session = session
+        self.fields = fields
     }
 
-    /// Passes on the items of a scan, see `QueryableStorageEngine.scan(_:_:)`.
+    /// Passes on the items of a scan, see `StorageBackend.scan(_:_:)`.
     mutating func run(_ scan: StorageScan, _ receive: Receiver) async throws {
         switch scan {
         case .all(let position):
@@ -58,10 +60,11 @@ struct IndexScan {
         }
     }
 
-    /// Counts items in the same snapshot.
-    mutating func count(_ statement: ScanStatement) async throws -> Int {
-        let commands =
-            beginning + [ScanStatement.useIndexInAnyOrder, statement.count(upTo: .max), ScanStatement.useIndex]
+    /// Counts items in the same snapshot, at most a limit.
+    mutating func count(_ statement: ScanStatement, upTo limit: Int) async throws -> Int {
+        let count = statement.count(upTo: limit)
+        let settings = ScanStatement.settings(forCountingUpTo: limit)
+        let commands = beginning + [settings, count, ScanStatement.useIndex]
         let answers = try await session.run(commands, patience: engine.database.options.timeout)
         try answers.requireAll(commands.count)
         beginning = []
@@ -104,10 +107,10 @@ struct IndexScan {
         while true {
             var statement = base
             if let position { statement.require(after: position) }
-            let rows = try await rows(statement.rows(.insertion, limit: count)) { _ in key }
+            let rows = try await rows(statement, .insertion, limit: count, key: key)
             for row in rows where try await !receive(whole(row)) { return false }
             guard rows.count == count, let last = rows.last else { return true }
-            position = Int64(last.entry.place.position)
+            position = Int64(last.item.position)
             count = min(count * 2, Self.largestBatch)
         }
     }
@@ -125,10 +128,10 @@ struct IndexScan {
                 statement.require(after: SortKeyBytes.bytes(of: try Self.key(of: place)), Int64(place.position))
             }
             statement.require(from: lower, to: upper)
-            let rows = try await rows(statement.rows(.ascending, limit: count), Self.sortKey)
+            let rows = try await rows(statement, .ascending, limit: count)
             for row in rows where try await !receive(whole(row)) { return }
             guard rows.count == count, let last = rows.last else { return }
-            place = last.entry.place
+            place = last.item.place
             count = min(count * 2, Self.largestBatch)
         }
     }
@@ -144,10 +147,10 @@ struct IndexScan {
         while lower < upper {
             var statement = statement(index)
             statement.require(from: lower, to: upper)
-            var rows = try await rows(statement.rows(.descending, limit: count), Self.sortKey)
-            let cut = rows.count < count ? nil : rows.last?.entry.place.sortKey
-            if let cut { rows.removeAll { $0.entry.place.sortKey == cut } }
-            for group in rows.chunked(by: { $0.entry.place.sortKey == $1.entry.place.sortKey }) {
+            var rows = try await rows(statement, .descending, limit: count)
+            let cut = rows.count < count ? nil : rows.last?.item.sortKey
+            if let cut { rows.removeAll { $0.item.sortKey == cut } }
+            for group in rows.chunked(by: { $0.item.sortKey == $1.item.sortKey }) {
                 for row in group.reversed() where try await !receive(whole(row)) { return }
             }
             guard let cut else { return }
@@ -163,38 +166,50 @@ struct IndexScan {
         ScanStatement(collection: engine.number, index: index)
     }
 
+    /// Reads the next rows, and begins the transaction before the first ones.
+    ///
+    /// - Parameter key: The sort key of all items in insertion order.
     private mutating func rows(
-        _ command: Command, _ key: ((rows: QueryResult, row: Int)) throws -> StorageSortKey?
+        _ statement: ScanStatement, _ order: ScanStatement.Order, limit: Int, key: StorageSortKey? = nil
     ) async throws -> [Row] {
         let patience = engine.database.options.timeout
-        let answers = try await session.run(beginning + [command], patience: patience)
+        let answers = try await session.run(
+            beginning + [statement.rows(order, fields, limit: limit)], patience: patience)
         beginning = []
         guard let rows = answers.last else { throw PostgresFailure.noResult }
         return try (0..<rows.count).map { row in
             guard let bytes = rows.bytes(row, 1) else { throw PostgresFailure.noResult }
-            let isLarge = rows.bytes(row, 2) == nil
-            let position: Int64 = try rows.number(row, 0)
-            let place = StoragePlace(sortKey: try key((rows, row)), position: Int(position))
-            let data = isLarge ? Data() : try rows.data(row, 2)
-            return Row(entry: StorageEntry(key: try ItemKey.key(bytes), data: data, place: place), isLarge: isLarge)
+            var item = StorageItem(key: try ItemKey.key(bytes), position: Int(try rows.number(row, 0) as Int64))
+            var (column, isLarge) = (2, false)
+            if fields.contains(.data) {
+                isLarge = rows.bytes(row, column) == nil
+                if !isLarge { item.data = try rows.data(row, column) }
+                column += 1
+            }
+            if fields.contains(.dates) {
+                item.dates = try rows.dates(row, column)
+                column += 2
+            }
+            item.sortKey = try order == .insertion ? key : Self.sortKey(rows, row, column)
+            return Row(item: item, isLarge: isLarge)
         }
     }
 
-    private static func sortKey(_ place: (rows: QueryResult, row: Int)) throws -> StorageSortKey? {
-        guard let bytes = place.rows.bytes(place.row, 3) else { throw PostgresFailure.noResult }
+    private static func sortKey(_ rows: QueryResult, _ row: Int, _ column: Int) throws -> StorageSortKey? {
+        guard let bytes = rows.bytes(row, column) else { throw PostgresFailure.noResult }
         return try SortKeyBytes.key(bytes)
     }
 
     /// The item of a row, which is read if it is large. The receiver runs in this task, which suspends now and then.
-    private mutating func whole(_ row: Row) async throws -> StorageEntry {
-        try await pace.count(row.entry.data)
-        guard row.isLarge else { return row.entry }
-        let command = Command(ItemStatements.data, engine.parameters(for: row.entry.key))
+    private mutating func whole(_ row: Row) async throws -> StorageItem {
+        try await pace.count(row.item.data)
+        guard row.isLarge else { return row.item }
+        let command = Command(ItemStatements.data, engine.parameters(for: row.item.key))
         let answer = try await session.run(command, patience: engine.database.options.timeout)
         guard answer.count == 1 else { throw PostgresFailure.noResult }
-        var entry = row.entry
-        entry.data = try answer.data(0, 0)
-        return entry
+        var item = row.item
+        item.data = try answer.data(0, 0)
+        return item
     }
 }
 

@@ -2,23 +2,23 @@
 public import Bodega
 import Foundation
 
-extension PostgresStorageEngine: QueryableStorageEngine {
+extension PostgresStorageEngine {
 
-    /// Passes on items in order, all from one snapshot. See ``/Bodega/QueryableStorageEngine/scan(_:_:)``.
+    /// Passes on items in order, all from one snapshot. See ``/Bodega/StorageBackend/scan(_:_:)``.
     ///
     /// A connection is in use until the last item was received. If it is lost, the scan begins again with another
-    /// receiver.
-    public func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
-        _ = try await count([], reading: scans, begin)
-    }
-
-    public func count(
-        _ counted: [StorageScan], reading scans: [StorageScan],
-        _ begin: @escaping @Sendable () throws -> StorageReceiver
-    ) async throws -> Int {
+    /// receiver. A scan of all items with a cursor, or without their data, reads them into memory first.
+    public func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        let isOfAll = request.scans == [.all(after: nil)] && request.counted.isEmpty
+        guard isOfAll || !request.needsCursor else {
+            throw StorageError(.invalidArgument, "A snapshot consists of all items.")
+        }
+        if request.scans.isEmpty { return StorageAnswer(ScanOutcome(count: try await count(request))) }
+        if isOfAll, request.needsCursor || !request.fields.contains(.data) { return try await copyAll(request, begin) }
         // An error of the receiver is passed on as it is.
         let failure = Locked<(any Error)?>(nil)
-        let hasFound = Locked(false)
         func noting<Value>(_ body: () throws -> Value) throws -> Value {
             do {
                 return try body()
@@ -27,19 +27,20 @@ extension PostgresStorageEngine: QueryableStorageEngine {
                 throw error
             }
         }
-        let count = try await database.perform { session in
-            var count = 0
+        let (outcome, hasFound) = try await database.perform { session in
+            var (outcome, hasFound) = (ScanOutcome(), false)
             do {
                 let receive = try noting(begin)
-                var reader = IndexScan(self, session)
-                for scan in counted {
+                var reader = IndexScan(self, session, request.fields)
+                for scan in request.counted {
                     guard let statement = try ScanStatement(scan, ofCollection: self.number) else { continue }
-                    count += try await reader.count(statement)
+                    outcome.count += try await reader.count(statement, upTo: request.countLimit)
                 }
-                for (number, scan) in scans.enumerated() {
-                    try await reader.run(scan) { entry in
-                        hasFound.withLock { $0 = true }
-                        return try noting { try receive(number, entry) }
+                for (number, scan) in request.scans.enumerated() {
+                    try await reader.run(scan) { item in
+                        hasFound = true
+                        outcome.byteCount += item.data.count
+                        return try noting { try receive(number, item) }
                     }
                 }
                 try await reader.finish()
@@ -47,36 +48,57 @@ extension PostgresStorageEngine: QueryableStorageEngine {
                 // The session ends the transaction.
                 if failure.withLock({ $0 }) == nil { throw error }
             }
-            return count
+            outcome.count = min(outcome.count, request.countLimit)
+            return (outcome, hasFound)
         }
         if let error = failure.withLock({ $0 }) { throw error }
-        if count == 0, !hasFound.withLock({ $0 }) { try await checkExistence() }
-        return count
+        if outcome.count == 0, !hasFound { try await checkExistence() }
+        return StorageAnswer(outcome)
     }
 
-    public func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageEntry] {
-        let sortKey = index.map { SortKeyFunction.call($0, data: "i.data") } ?? "NULL::bytea"
-        let statement = ItemStatements.entriesOfMany(sortKey: sortKey)
-        return try await rows(of: keys, statement) { rows, row in
-            let key = try rows.bytes(row, 3).flatMap(SortKeyBytes.key)
-            let position: Int64 = try rows.number(row, 2)
-            return (try rows.data(row, 1), StoragePlace(sortKey: key, position: Int(position)))
-        }.map { StorageEntry(key: keys[$0.index], data: $0.value.0, place: $0.value.1) }
+    /// Reads all items by `COPY`, which is the fastest way, and passes them on afterwards.
+    private func copyAll(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        var outcome = ScanOutcome()
+        let items: [StorageItem]
+        if request.needsCursor {
+            (items, outcome.cursor) = try await snapshot(request.fields)
+        } else {
+            items = try await scan(.init(request.fields)) { row in try row.item(request.fields) }
+        }
+        let receive = try begin()
+        var pace = ScanPace()
+        for item in items {
+            try await pace.count(item.data)
+            outcome.byteCount += item.data.count
+            if try !receive(0, item) { break }
+        }
+        return StorageAnswer(outcome)
     }
 
-    public func count(_ scan: StorageScan, upTo limit: Int) async throws -> Int {
-        guard let statement = try ScanStatement(scan, ofCollection: number) else { return 0 }
-        let settings = limit == .max ? ScanStatement.useIndexInAnyOrder : ScanStatement.useIndex
-        let commands = [Command.beginSnapshot, settings, statement.count(upTo: limit), .commit]
+    /// Counts items, with one message.
+    private func count(_ request: ScanRequest) async throws -> Int {
+        let limit = request.countLimit
+        let counts = try request.counted.compactMap { scan in
+            try ScanStatement(scan, ofCollection: number)?.count(upTo: limit)
+        }
+        if counts.isEmpty { return 0 }
+        let commands = [.beginSnapshot, ScanStatement.settings(forCountingUpTo: limit)] + counts + [.commit]
         let patience = database.options.timeout
         let count = try await database.perform { session in
             let answers = try await session.run(commands, patience: patience)
             try answers.requireAll(commands.count)
-            return Int(try answers[2].number(0, 0) as Int64)
+            return try answers.dropFirst(2).dropLast().reduce(0) { $0 + Int(try $1.number(0, 0) as Int64) }
         }
         if count == 0 { try await checkExistence() }
-        return count
+        return min(count, limit)
     }
+}
+
+extension PostgresStorageEngine: StorageIndexes {
+
+    public var indexes: (any StorageIndexes)? { self }
 
     public func fetchIndexes() async throws -> Set<StorageIndex> {
         let rows = try await database.read(ItemIndex.usable(ofCollection: number))

@@ -73,11 +73,14 @@ struct ScanStatement {
 
     /// A command that reads some items.
     ///
-    /// The rows have the position, the key in full, and the item, or NULL for a large one; and in an order of keys the
-    /// sort key.
-    func rows(_ order: Order, limit: Int) -> Command {
-        let columns =
-            "position, coalesce(long_key, key), CASE WHEN octet_length(data) <= \(Self.smallItem) THEN data END"
+    /// The rows have the position and the key in full. Then come the columns of the fields: the item, or NULL for a large
+    /// one, and its dates. The last column is the sort key in an order of keys.
+    func rows(_ order: Order, _ fields: StorageFields = .data, limit: Int) -> Command {
+        var columns = "position, coalesce(long_key, key)"
+        if fields.contains(.data) {
+            columns += ", CASE WHEN octet_length(data) <= \(Self.smallItem) THEN data END"
+        }
+        if fields.contains(.dates) { columns += ", created_at, updated_at" }
         let key = expression ?? "NULL"
         let (selection, sorting) =
             switch order {
@@ -115,6 +118,11 @@ struct ScanStatement {
                 set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true),
                 set_config('jit', 'off', true)
             """))
+
+    /// The settings for a count of items, at most a limit.
+    static func settings(forCountingUpTo limit: Int) -> Command {
+        limit == .max ? useIndexInAnyOrder : useIndex
+    }
 
     /// For a count of all items in a range, in which it is faster to read the table in its own order.
     static let useIndexInAnyOrder = Command(

@@ -21,4 +21,11 @@ enum ItemDate {
         Date(timeIntervalSince1970: Double(number) / 1000)
     }
 }
+
+extension QueryResult {
+    /// The dates in two columns of a row.
+    func dates(_ row: Int, _ column: Int) throws -> StorageDates {
+        ItemDate.dates(try number(row, column), try number(row, column + 1))
+    }
+}
 #endif

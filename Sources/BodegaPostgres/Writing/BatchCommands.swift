@@ -94,12 +94,14 @@ struct BatchCommands: Sendable {
 
     // MARK: Parts
 
+    /// The rows of each statement, which all set the date of creation, or none of them.
     private var parts: [Range<Int>] {
         var parts: [Range<Int>] = []
         var (start, size) = (0, 0)
         for (index, row) in plan.written.enumerated() {
             let rowSize = row.data.count + row.key.bytes.count + (row.key.long?.count ?? 0)
-            if index > start, index - start == Self.maximumRows || size + rowSize > Self.maximumBytes {
+            let isOther = row.setsDates != plan.written[start].setsDates
+            if index > start, isOther || index - start == Self.maximumRows || size + rowSize > Self.maximumBytes {
                 parts.append(start..<index)
                 (start, size) = (index, 0)
             }
@@ -119,7 +121,8 @@ struct BatchCommands: Sendable {
         parameters.appendArray(of: .int8, rows) { $0.appendField($1.created) }
         parameters.appendArray(of: .int8, rows) { $0.appendField($1.updated) }
         parameters.appendArray(of: .bytea, rows) { $0.appendField($1.data) }
-        return Command(plan.setsDates ? ItemStatements.writeManyWithDates : ItemStatements.writeMany, parameters)
+        let setsDates = rows.first?.setsDates == true
+        return Command(setsDates ? ItemStatements.writeManyWithDates : ItemStatements.writeMany, parameters)
     }
 
     private func changes(_ present: Set<Int>) -> [Command] {

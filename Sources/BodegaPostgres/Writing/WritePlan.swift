@@ -12,13 +12,18 @@ struct WritePlan: Sendable {
         var place: Int
         var created: Int64
         var updated: Int64
+        /// Whether writing an existing row also sets its date of creation.
+        var setsDates: Bool
 
-        init(_ key: ItemKey, _ data: Data, place: Int = 0, created: Int64, updated: Int64) {
+        init(
+            _ key: ItemKey, _ data: Data, place: Int = 0, created: Int64, updated: Int64, setsDates: Bool = false
+        ) {
             self.key = key
             self.data = data
             self.place = place
             self.created = created
             self.updated = updated
+            self.setsDates = setsDates
         }
     }
 
@@ -27,8 +32,6 @@ struct WritePlan: Sendable {
     /// writes is among them, and its item moves to the end of the collection.
     var removed: [ItemKey] = []
     var written: [Row] = []
-    /// Whether writing an existing row also sets its date of creation.
-    var setsDates = false
     /// The changes to log, in the order of the batch.
     var steps: [Step] = []
 
@@ -54,6 +57,7 @@ extension WritePlan {
             var wasRemoved = false
             var created: Int64 = 0
             var updated: Int64 = 0
+            var setsDates = false
         }
 
         private let shards: ShardHash
@@ -73,7 +77,12 @@ extension WritePlan {
             self.shards = shards
         }
 
-        mutating func write(_ data: Data, _ key: CacheKey, created: Int64, updated: Int64) {
+        /// - Parameters:
+        ///   - data: The item.
+        ///   - key: The item's key.
+        ///   - dates: The item's dates; `nil` for an item that is written at `date`.
+        ///   - date: The time of the batch.
+        mutating func write(_ data: Data, _ key: CacheKey, _ dates: StorageDates?, at date: Int64) {
             let index = index(of: key)
             if entries[index].data == nil {
                 entries[index].place = nextPlace
@@ -81,8 +90,9 @@ extension WritePlan {
                 steps.append((index, .written))
             }
             entries[index].data = data
-            entries[index].created = created
-            entries[index].updated = updated
+            entries[index].created = dates.map { ItemDate.number(of: $0.createdAt) } ?? date
+            entries[index].updated = dates.map { ItemDate.number(of: $0.updatedAt) } ?? date
+            entries[index].setsDates = dates != nil
         }
 
         mutating func remove(_ key: CacheKey) {
@@ -103,10 +113,9 @@ extension WritePlan {
             removesAll = true
         }
 
-        func finish(settingDates: Bool = false) -> WritePlan {
+        func finish() -> WritePlan {
             var plan = WritePlan()
             plan.removesAll = removesAll
-            plan.setsDates = settingDates
             // Sorting pairs of numbers takes a fraction of the time of sorting the entries.
             let order = entries.indices.map { (order: entries[$0].key.order, index: $0) }.sorted { left, right in
                 if left.order != right.order { return left.order < right.order }
@@ -117,7 +126,9 @@ extension WritePlan {
                 let entry = entries[index]
                 if let data = entry.data {
                     plan.written.append(
-                        Row(entry.key, data, place: entry.place, created: entry.created, updated: entry.updated))
+                        Row(
+                            entry.key, data, place: entry.place, created: entry.created, updated: entry.updated,
+                            setsDates: entry.setsDates))
                 }
             }
             var places: [Int: Int] = [:]

@@ -44,25 +44,23 @@ extension StorageEngineConformance {
             needsCollections = collections
         }
 
-        /// A check on an engine that must conform to another protocol, too.
-        init<Engine>(
+        /// A check on an engine that must have a part.
+        init(
             _ name: String,
             requires capabilities: Capabilities = [],
             refusedOperation: Bool = false,
-            refinedEngine body: @escaping @Sendable (Examination, Engine) async throws -> Void
+            part: EnginePart,
+            backend body: @escaping @Sendable (Examination, any StorageBackend) async throws -> Void
         ) {
             self.init(name, requires: capabilities, refusedOperation: refusedOperation) { examination, engine in
-                guard let engine = engine as? Engine else {
-                    return examination.record(
-                        "the engine", expected: "\(Engine.self)", actual: "\(type(of: engine))")
-                }
-                try await body(examination, engine)
+                if let engine = examination.backend(of: engine, with: part) { try await body(examination, engine) }
             }
         }
 
         /// All checks except those of ``changeFeeds``, ``conditions`` and ``queries``.
         public static let allCases: [Check] =
-            reading + writing + order + batches + keys + values + streams + dates + concurrency + reopening
+            reading + writing + order + batches + keys + values + streams + requests + dates + concurrency
+            + reopening
 
         /// The name.
         public var id: String { name }

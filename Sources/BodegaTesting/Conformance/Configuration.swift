@@ -36,8 +36,8 @@ extension StorageEngineConformance {
         /// the checks of change feeds require it; it is not part of ``all``.
         public static let shared = Capabilities(rawValue: 1 << 6)
 
-        /// A `QueryableStorageEngine` creates indexes. Without it, the engine may refuse to, and the checks of an index
-        /// pass if it does. It is not part of ``all``.
+        /// The engine creates ``/Bodega/StorageBackend/indexes``. Without it, the engine may have none or refuse to
+        /// create one, and the checks of an index pass if it does. It is not part of ``all``.
         public static let indexed = Capabilities(rawValue: 1 << 7)
 
         /// All capabilities except ``shared`` and ``indexed``.

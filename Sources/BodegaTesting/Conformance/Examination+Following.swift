@@ -47,13 +47,10 @@ extension Examination {
         return seed
     }
 
-    /// Opens an engine that must have a change feed.
-    func observing(_ work: (any ObservableStorageEngine) async throws -> Void) async throws {
+    /// Opens an engine that must have a log.
+    func observing(_ work: (any StorageBackend) async throws -> Void) async throws {
         try await session { engine in
-            guard let engine = engine as? any ObservableStorageEngine else {
-                return record("the engine", expected: "an ObservableStorageEngine", actual: "\(type(of: engine))")
-            }
-            try await work(engine)
+            if let engine = backend(of: engine, with: .log) { try await work(engine) }
         }
     }
 
@@ -61,7 +58,7 @@ extension Examination {
     ///
     /// - Returns: `nil` if the cursor is unknown, which is recorded as a violation.
     func allChanges(
-        of engine: any ObservableStorageEngine,
+        of engine: any StorageBackend,
         since cursor: StorageCursor,
         excluding origin: StorageOrigin? = nil,
         _ moment: String

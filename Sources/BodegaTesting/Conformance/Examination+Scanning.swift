@@ -3,41 +3,22 @@ import Foundation
 
 extension Examination {
 
-    /// Reads the entries of some scans with one call.
+    /// Performs a request, and collects the entries of its scans.
     ///
     /// - Parameters:
     ///   - engine: The engine.
-    ///   - scans: The scans.
+    ///   - request: The request.
     ///   - limits: The number of entries after which the receiver ends each scan, `nil` for all.
     ///   - didReceive: Called for each entry.
-    /// - Returns: The entries of each scan.
-    func entries(
-        of engine: any QueryableStorageEngine, _ scans: [StorageScan], limits: [Int?] = [],
+    /// - Returns: The answer, and the entries of each scan.
+    func scan(
+        _ engine: any StorageBackend, _ request: ScanRequest, limits: [Int?] = [],
         didReceive: @escaping @Sendable () -> Void = {}
-    ) async throws -> [[StorageEntry]] {
-        try await received(scans, limits: limits, didReceive: didReceive) { try await engine.scan(scans, $0) }
-    }
-
-    /// Counts the items of some scans, and reads the entries of others, with one call.
-    func count(
-        of engine: any QueryableStorageEngine, _ scans: [StorageScan], reading others: [StorageScan]
-    ) async throws -> (count: Int, entries: [[StorageEntry]]) {
-        let count = Locked(0)
-        let entries = try await received(others) { begin in
-            let number = try await engine.count(scans, reading: others, begin)
-            count.withLock { $0 = number }
-        }
-        return (count.withLock { $0 }, entries)
-    }
-
-    /// Performs a call that passes on the entries of scans.
-    private func received(
-        _ scans: [StorageScan], limits: [Int?] = [], didReceive: @escaping @Sendable () -> Void = {},
-        _ call: (@escaping @Sendable () throws -> StorageReceiver) async throws -> Void
-    ) async throws -> [[StorageEntry]] {
-        let none = [[StorageEntry]](repeating: [], count: scans.count)
+    ) async throws -> (answer: StorageAnswer<ScanOutcome>, entries: [[StorageItem]]) {
+        let scans = request.scans
+        let none = [[StorageItem]](repeating: [], count: scans.count)
         let found = Locked((last: 0, entries: none))
-        try await call {
+        let answer = try await engine.scan(request) {
             found.withLock { $0 = (0, none) }
             return { [self] number, entry in
                 didReceive()
@@ -53,48 +34,69 @@ extension Examination {
                 }
             }
         }
-        return found.withLock { $0.entries }
+        return (answer, found.withLock { $0.entries })
+    }
+
+    /// Reads the entries of some scans with one call.
+    func entries(
+        of engine: any StorageBackend, _ scans: [StorageScan], limits: [Int?] = [],
+        didReceive: @escaping @Sendable () -> Void = {}
+    ) async throws -> [[StorageItem]] {
+        try await scan(engine, ScanRequest(scans), limits: limits, didReceive: didReceive).entries
+    }
+
+    /// Counts the items of some scans, and reads the entries of others, with one call.
+    func count(
+        of engine: any StorageBackend, _ scans: [StorageScan], reading others: [StorageScan]
+    ) async throws -> (count: Int, entries: [[StorageItem]]) {
+        let (answer, entries) = try await scan(engine, ScanRequest(others, counting: scans))
+        return (answer.value.count, entries)
     }
 
     /// Reads the entries of one scan.
     func entries(
-        of engine: any QueryableStorageEngine, _ scan: StorageScan, limit: Int? = nil
-    ) async throws -> [StorageEntry] {
+        of engine: any StorageBackend, _ scan: StorageScan, limit: Int? = nil
+    ) async throws -> [StorageItem] {
         try await entries(of: engine, [scan], limits: [limit]).flatMap { $0 }
     }
 
     /// The name for which a check uses a key, or a description of the key.
-    func names(of entries: [StorageEntry]) -> [String] {
+    func names(of entries: [StorageItem]) -> [String] {
         let names = keyOfName.withLock { $0.byName }.map { (comparableBytes(of: $0.value), $0.key) }
         let nameOfKey = Dictionary(names) { first, _ in first }
         return entries.map { nameOfKey[comparableBytes(of: $0.key)] ?? described($0.key) }
     }
 
     /// The names and items of entries as text.
-    func lines(of entries: [StorageEntry]) -> [String] {
+    func lines(of entries: [StorageItem]) -> [String] {
         zip(names(of: entries), entries).map { "\($0): \(String(decoding: $1.data, as: UTF8.self))" }
     }
 
     /// Compares the order, keys and items of entries, in exactly this order. If an item is `nil`, it is its name.
     func expectEntries(
-        _ actual: [StorageEntry], _ expected: KeyValuePairs<String, String?>, _ subject: String
+        _ actual: [StorageItem], _ expected: KeyValuePairs<String, String?>, _ subject: String
     ) {
         expectEqual(lines(of: actual), expected.map { "\($0): \($1 ?? $0)" }, subject)
     }
 
     /// Creates an index.
     ///
-    /// - Returns: Whether the engine has the index. An engine that doesn't promise indexes can refuse to create them.
-    func creates(_ index: StorageIndex, on engine: any QueryableStorageEngine) async throws -> Bool {
+    /// - Returns: The indexes of the engine; `nil` if it does not have this one. An engine that doesn't promise indexes
+    ///   may have none, or refuse to create them.
+    func creating(_ index: StorageIndex, on engine: any StorageBackend) async throws -> (any StorageIndexes)? {
+        guard let indexes = engine.indexes else {
+            expect(!promises(.indexed), "the engine has indexes")
+            return nil
+        }
         do {
-            try await engine.createIndex(index)
-            return true
+            try await indexes.createIndex(index)
+            return indexes
         } catch let error as StorageError
             where !promises(.indexed) && [.invalidArgument, .permissionDenied].contains(error.code)
         {
-            let indexes = try await engine.fetchIndexes()
-            expect(!indexes.contains(index), "fetchIndexes() has no index that was refused")
-            return false
+            let existing = try await indexes.fetchIndexes()
+            expect(!existing.contains(index), "fetchIndexes() has no index that was refused")
+            return nil
         }
     }
 }

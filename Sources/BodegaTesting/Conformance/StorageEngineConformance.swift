@@ -18,8 +18,8 @@ public enum StorageEngineConformance {
 
     /// The checks that apply to any engine. Each uses its own fresh engine, so they can run concurrently.
     ///
-    /// Those of protocols that refine ``/Bodega/StorageEngine`` are ``changeFeedChecks(for:)``,
-    /// ``conditionChecks(for:)`` and ``queryChecks(for:)``.
+    /// Those of what only some engines can do are ``changeFeedChecks(for:)``, ``conditionChecks(for:)`` and
+    /// ``queryChecks(for:)``. They fail on an engine that lacks it.
     ///
     /// - Parameter configuration: The engine and its capabilities.
     /// - Returns: The checks that the engine's capabilities require. ``skippedChecks(for:)`` returns the others.

@@ -30,7 +30,7 @@ public struct StorageFault: Sendable {
         case hold(StorageGate)
     }
 
-    let operations: Set<StorageEngineCall.Operation>
+    let operations: Set<StorageCall.Operation>
     let occurrence: Occurrence
     let effect: Effect
 
@@ -46,7 +46,7 @@ public struct StorageFault: Sendable {
     ///   - occurrence: The calls that fail.
     ///   - error: The error to throw.
     public static func fail(
-        _ operations: Set<StorageEngineCall.Operation>,
+        _ operations: Set<StorageCall.Operation>,
         _ occurrence: Occurrence = .every,
         with error: any Error = defaultError
     ) -> StorageFault {
@@ -55,7 +55,7 @@ public struct StorageFault: Sendable {
 
     /// Tears batches: applies the first part of one, then fails, as an engine without atomic batches may.
     ///
-    /// Single writes and removals count as batches of one. Calls without parts fail before they have any effect.
+    /// Single writes and removals are batches of one. Calls without parts fail before they have any effect.
     ///
     /// - Parameters:
     ///   - operations: The calls that the fault counts.
@@ -63,7 +63,7 @@ public struct StorageFault: Sendable {
     ///   - occurrence: The calls that are torn.
     ///   - error: The error to throw.
     public static func tear(
-        _ operations: Set<StorageEngineCall.Operation> = .batches,
+        _ operations: Set<StorageCall.Operation> = .batches,
         afterFirst applied: Int,
         _ occurrence: Occurrence = .every,
         with error: any Error = defaultError
@@ -78,7 +78,7 @@ public struct StorageFault: Sendable {
     ///   - occurrence: The calls that fail.
     ///   - error: The error to throw.
     public static func failAfterwards(
-        _ operations: Set<StorageEngineCall.Operation>,
+        _ operations: Set<StorageCall.Operation>,
         _ occurrence: Occurrence = .every,
         with error: any Error = defaultError
     ) -> StorageFault {
@@ -92,7 +92,7 @@ public struct StorageFault: Sendable {
     ///   - occurrence: The calls that wait.
     ///   - gate: The gate at which they wait.
     public static func hold(
-        _ operations: Set<StorageEngineCall.Operation>,
+        _ operations: Set<StorageCall.Operation>,
         _ occurrence: Occurrence = .every,
         at gate: StorageGate
     ) -> StorageFault {
@@ -120,7 +120,7 @@ struct StorageFaultPlan: Sendable {
         faults = []
     }
 
-    mutating func fate(of operation: StorageEngineCall.Operation) -> Fate {
+    mutating func fate(of operation: StorageCall.Operation) -> Fate {
         var fate = Fate()
         for index in faults.indices where faults[index].fault.operations.contains(operation) {
             faults[index].count += 1

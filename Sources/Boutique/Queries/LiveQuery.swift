@@ -29,7 +29,7 @@ public import OpenCombine
 ///   only its log can't be read, as while the base of a mirror is away, the window shows the items, and tries again to
 ///   follow the changes.
 ///
-/// This needs an engine that reports its changes, an `ObservableStorageEngine`. With another engine, ``reload()`` reads the
+/// This needs an engine that has a log of its changes. With another engine, ``reload()`` reads the
 /// items again.
 ///
 /// ## Observing changes

@@ -24,7 +24,7 @@ struct QueryPageTests {
 
     /// All matches, in pages.
     private static func pages(
-        _ query: StorageQuery<CacheKey>, of engine: any QueryableStorageEngine, limit: Int
+        _ query: StorageQuery<CacheKey>, of engine: any StorageBackend, limit: Int
     ) async throws -> [CacheKey] {
         var keys: [CacheKey] = []
         var place: QueryPlace?
@@ -57,7 +57,7 @@ struct QueryPageTests {
                 #expect(try await Self.pages(query, of: engine, limit: limit) == expected)
             }
         }
-        let all = Locked<[StorageEntry]>([])
+        let all = Locked<[StorageItem]>([])
         try await engine.scan([.all(after: nil)]) {
             { _, entry in
                 all.withLock { $0.append(entry) }
@@ -68,7 +68,7 @@ struct QueryPageTests {
         #expect(entries.map(\.key) == items.map(\.key))
         #expect(entries.map(\.data) == items.map(\.data))
         // The place in each scan counts.
-        let middle = entries[1_500].place.position
+        let middle = entries[1_500].position
         #expect(try await engine.count(.all(after: middle), upTo: .max) == 1_499)
         #expect(try await engine.count(.all(after: nil), upTo: 10) == 10)
         for isDescending in [true, false] {

@@ -210,10 +210,10 @@ struct SortKeyFunctionTests {
             let index = StorageIndex("a", isForText: isForText)
             let entries = try await engine.fetchEntries(keys: engine.fetchKeys(), index: index)
             #expect(entries.count == documents.count)
-            for entry in entries where entry.place.sortKey != nil {
-                #expect(entry.place.sortKey == key(entry.data, index))
+            for entry in entries where entry.sortKey != nil {
+                #expect(entry.sortKey == key(entry.data, index))
             }
-            #expect(entries.filter { $0.place.sortKey != nil }.count > 50)
+            #expect(entries.filter { $0.sortKey != nil }.count > 50)
         }
         #expect(try await engine.fetchIndexes().count == 2)
         if encoding == "LATIN1" {

@@ -41,7 +41,7 @@ struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
     let storage: MemoryStorageEngine
     let defect: QueryDefect?
     /// The indexes, each with the entries at the moment of its creation.
-    private let indexes = Locked<[StorageIndex: [StorageEntry]]>([:])
+    private let indexes = Locked<[StorageIndex: [StorageItem]]>([:])
 
     init(_ storage: MemoryStorageEngine, defect: QueryDefect?) {
         self.storage = storage
@@ -69,7 +69,7 @@ struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
         try await pass(scans, among: try await stored(), to: try begin())
     }
 
-    private func pass(_ scans: [StorageScan], among all: [StorageEntry], to receive: StorageReceiver) async throws {
+    private func pass(_ scans: [StorageScan], among all: [StorageItem], to receive: StorageReceiver) async throws {
         var all = all
         for (number, scan) in scans.enumerated() {
             if number > 0, defect == .scansAtDifferentMoments { all = try await later(than: all) }
@@ -85,15 +85,15 @@ struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
         }
     }
 
-    func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageEntry] {
+    func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageItem] {
         let all = try await stored()
         return keys.enumerated().compactMap { number, key in
             guard var entry = all.first(where: { $0.key == key }) else {
                 guard defect == .inventsAbsentItems else { return nil }
-                return StorageEntry(key: key, data: Data(), place: StoragePlace(position: 0))
+                return StorageItem(key: key, data: Data(), position: 0)
             }
-            entry.place.sortKey = index == nil ? nil : sortKey(of: entry.data)
-            if defect == .numbersRequestedKeys { entry.place.position = number }
+            entry.sortKey = index == nil ? nil : sortKey(of: entry.data)
+            if defect == .numbersRequestedKeys { entry.position = number }
             return entry
         }
     }
@@ -148,8 +148,8 @@ struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
 
     // MARK: Entries
 
-    private func stored() async throws -> [StorageEntry] {
-        let found = Locked<[StorageEntry]>([])
+    private func stored() async throws -> [StorageItem] {
+        let found = Locked<[StorageItem]>([])
         try await storage.scan([.all(after: nil)]) {
             { _, entry in
                 found.withLock { $0.append(entry) }
@@ -160,7 +160,7 @@ struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
     }
 
     /// The items of a later moment, unless the check ends.
-    private func later(than all: [StorageEntry]) async throws -> [StorageEntry] {
+    private func later(than all: [StorageItem]) async throws -> [StorageItem] {
         while true {
             let now = try await stored()
             let hasChanged = now.map(\.data) != all.map(\.data)
@@ -169,12 +169,12 @@ struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
         }
     }
 
-    private func entries(of scan: StorageScan, among all: [StorageEntry]) throws -> [StorageEntry] {
+    private func entries(of scan: StorageScan, among all: [StorageItem]) throws -> [StorageItem] {
         switch scan {
         case .all(let position): return entries(after: position, among: all)
         case .approximate: return []
         case .irregular(let index):
-            let irregular = try indexed(index, all).filter { $0.place.sortKey == nil }
+            let irregular = try indexed(index, all).filter { $0.sortKey == nil }
             switch defect {
             case .omitsIrregularItems: return []
             case .repeatsIrregularItems: return irregular + irregular.prefix(1)
@@ -183,28 +183,28 @@ struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
         case .range(let index, let lower, let upper, let isDescending, let place):
             let upper = defect == .ignoresBounds && upper < .end ? .before(.none) : upper
             let found = try indexed(index, all).filter { entry in
-                guard let key = entry.place.sortKey else { return false }
+                guard let key = entry.sortKey else { return false }
                 return lower <= .before(key) && .before(key) < upper
             }
             let sorted = sorted(found, isDescending: isDescending)
             let rest = place.map { place in sorted.filter { isAfter(place, $0.place, isDescending) } } ?? sorted
             guard defect == .hasNoPlaces else { return rest }
-            return rest.map { StorageEntry(key: $0.key, data: $0.data, place: StoragePlace(position: 0)) }
+            return rest.map { StorageItem(key: $0.key, data: $0.data, position: 0) }
         }
     }
 
-    private func entries(after position: Int?, among all: [StorageEntry]) -> [StorageEntry] {
+    private func entries(after position: Int?, among all: [StorageItem]) -> [StorageItem] {
         switch defect {
         case .scansInOrderOfKeys:
             return all.sorted { $0.key.rawValue.utf8.lexicographicallyPrecedes($1.key.rawValue.utf8) }
-        case .includesThePlace: return all.filter { $0.place.position >= position ?? .min }
+        case .includesThePlace: return all.filter { $0.position >= position ?? .min }
         case .includesAllAfterAnyPlace: return all
-        default: return all.filter { $0.place.position > position ?? .min }
+        default: return all.filter { $0.position > position ?? .min }
         }
     }
 
     /// The entries with their sort keys.
-    private func indexed(_ index: StorageIndex, _ all: [StorageEntry]) throws -> [StorageEntry] {
+    private func indexed(_ index: StorageIndex, _ all: [StorageItem]) throws -> [StorageItem] {
         guard let old = indexes.withLock({ $0[index] }) else {
             throw StorageError(.invalidArgument, "There is no such index.")
         }
@@ -213,15 +213,15 @@ struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
             let keys = Set(all.map(\.key))
             entries += old.filter { !keys.contains($0.key) }
         }
-        for number in entries.indices { entries[number].place.sortKey = sortKey(of: entries[number].data) }
+        for number in entries.indices { entries[number].sortKey = sortKey(of: entries[number].data) }
         return entries
     }
 
-    private func sorted(_ entries: [StorageEntry], isDescending: Bool) -> [StorageEntry] {
+    private func sorted(_ entries: [StorageItem], isDescending: Bool) -> [StorageItem] {
         entries.sorted { left, right in
-            let (one, other) = (left.place.sortKey ?? .none, right.place.sortKey ?? .none)
+            let (one, other) = (left.sortKey ?? .none, right.sortKey ?? .none)
             if one == other {
-                let isEarlier = left.place.position < right.place.position
+                let isEarlier = left.position < right.position
                 return defect == .reversesTies && isDescending ? !isEarlier : isEarlier
             }
             return isDescending ? isLess(other, one) : isLess(one, other)

@@ -16,12 +16,14 @@ struct IndexCreationTests {
     }
 
     /// An engine on which the index over one path can't be created while another program holds the lock.
-    private struct LockedEngine: ForwardingStorageEngine, QueryableStorageEngine {
+    private struct LockedEngine: ForwardingStorageEngine {
         let base: SQLiteStorageEngine
         let attempts = Locked(0)
         let isLocked = Locked(true)
 
-        func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> {
             try await body()
         }
 

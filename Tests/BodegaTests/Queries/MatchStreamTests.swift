@@ -26,7 +26,7 @@ struct MatchStreamTests {
     }
 
     private func keys(
-        of query: StorageQuery<FoundItem>, in engine: any QueryableStorageEngine, limit: Int = .max
+        of query: StorageQuery<FoundItem>, in engine: any StorageBackend, limit: Int = .max
     ) async throws -> [String] {
         var keys: [String] = []
         try await query.forEachMatchInOrder(in: engine, limit: limit) { matches in
@@ -62,7 +62,7 @@ struct MatchStreamTests {
                 // One limit of several for each query, to save time.
                 for limit in [0, 1, 50, 1100, .max].shuffled(using: &random).prefix(1) {
                     let page = try await query.page(from: memory, limit: limit, after: nil).matches.map(\.key.rawValue)
-                    for engine in [memory, sqlite, indexed] as [any QueryableStorageEngine] {
+                    for engine in [memory, sqlite, indexed] as [any StorageBackend] {
                         let found = try await keys(of: query, in: engine, limit: limit)
                         #expect(
                             found == page, "seed \(Seed.current): \(engine) \(condition ?? "") \(sort ?? "") \(limit)")
@@ -139,11 +139,13 @@ struct MatchStreamTests {
 }
 
 /// Counts the items that scans have passed on.
-private struct CountingEngine<Base: QueryableStorageEngine>: ForwardingStorageEngine, QueryableStorageEngine {
-    let base: Base
+private struct CountingEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
     let count = Locked(0)
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         try await body()
     }
 

@@ -47,7 +47,7 @@ struct MetamorphicQueryTests {
         var samples = ModelSamples(seed: Seed.current)
         for _ in 0..<8 {
             try await fill(&samples)
-            let entries = Locked<[StorageEntry]>([])
+            let entries = Locked<[StorageItem]>([])
             try await engine.scan([.all(after: nil)]) {
                 entries.withLock { $0 = [] }
                 return { _, entry in

@@ -49,11 +49,13 @@ struct QueryCostTests {
     }
 
     /// Counts the items that scans pass on.
-    private struct CountingScans<Base: QueryableStorageEngine>: ForwardingStorageEngine, QueryableStorageEngine {
-        let base: Base
+    private struct CountingScans: ForwardingStorageEngine {
+        let base: any StorageBackend
         let rows = Locked(0)
 
-        func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> {
             try await body()
         }
 

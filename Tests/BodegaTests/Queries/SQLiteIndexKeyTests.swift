@@ -30,7 +30,7 @@ struct SQLiteIndexKeyTests {
         let names = documents.indices.map { CacheKey(verbatim: "\($0)") }
         try await engine.write(Array(zip(names, documents)))
         let entries = try await engine.fetchEntries(keys: names, index: index)
-        let found = Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.place.sortKey) })
+        let found = Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.sortKey) })
         return names.map { found[$0] ?? nil }
     }
 

@@ -98,7 +98,7 @@ struct SQLiteIndexTests {
         try await fill(400)
         try await engine.createIndex(index)
         let all = try await engine.fetchEntries(keys: engine.fetchKeys(), index: index).sorted {
-            $0.place.position < $1.place.position
+            $0.position < $1.position
         }
         var random = SeededGenerator(seed: Seed.current)
         for _ in 0..<60 {
@@ -106,9 +106,9 @@ struct SQLiteIndexTests {
             let (lower, upper) = (StorageSortKeyBound.before(bounds[0]), StorageSortKeyBound.after(bounds[1]))
             let isDescending = Bool.random(using: &random)
             let limit = Int.random(in: 1...200, using: &random)
-            var expected = all.filter { lower <= .before($0.place.sortKey!) && .after($0.place.sortKey!) <= upper }
+            var expected = all.filter { lower <= .before($0.sortKey!) && .after($0.sortKey!) <= upper }
             expected = expected.enumerated().sorted { left, right in
-                let (first, second) = (left.element.place.sortKey!, right.element.place.sortKey!)
+                let (first, second) = (left.element.sortKey!, right.element.sortKey!)
                 return first == second ? left.offset < right.offset : (first < second) != isDescending
             }.map(\.element)
             let place = Bool.random(using: &random) ? expected.randomElement(using: &random)?.place : nil
@@ -178,7 +178,7 @@ struct SQLiteIndexTests {
             try await engine.write(
                 stream: StorageByteStream(Data("{\"p\":\"\(padding)\",\"a\":\(value)}".utf8)), key: key)
             let entries = try await engine.fetchEntries(keys: [key], index: index)
-            #expect(entries.map(\.place.sortKey) == [.integer(Int64(value))])
+            #expect(entries.map(\.sortKey) == [.integer(Int64(value))])
         }
         #expect(try await count(.integer(3), in: engine) == 0)
         #expect(try await count(.integer(4), in: engine) == 1)

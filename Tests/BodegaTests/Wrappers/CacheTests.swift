@@ -8,8 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CacheTests {
     /// A base without a change feed that records its calls.
     private let memory = MemoryStorageEngine()
-    private let recorder: RecordingStorageEngine<MemoryStorageEngine>
-    private let base: FaultInjectingStorageEngine<RecordingStorageEngine<MemoryStorageEngine>>
+    private let recorder: RecordingStorageEngine
+    private let base: FaultInjectingStorageEngine
     private let key = CacheKey("a")
     private let old = Data("old".utf8)
     private let new = Data("new".utf8)
@@ -357,11 +357,13 @@ import Testing
 }
 
 /// Reads an item, then waits before it is returned.
-private struct HoldingEngine<Base: StorageEngine>: ForwardingStorageEngine {
-    let base: Base
+private struct HoldingEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
     let gate: StorageGate
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         let value = try await body()
         if call.operation == .fetch, gate.arrivals == 0 { try await gate.pass() }
         return value
@@ -369,10 +371,14 @@ private struct HoldingEngine<Base: StorageEngine>: ForwardingStorageEngine {
 }
 
 /// An engine whose changes can't be observed.
-private struct Blind<Base: ConditionalStorageEngine>: ForwardingStorageEngine, ConditionalStorageEngine {
-    let base: Base
+private struct Blind: ForwardingStorageEngine {
+    let base: any StorageBackend
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    var log: (any StorageLog)? { nil }
+
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         try await body()
     }
 }
@@ -387,11 +393,13 @@ private struct Blackhole: ThrowingStorageEngine {
 }
 
 /// An engine whose feed can't be read for a time.
-private struct Unreadable<Base: ObservableStorageEngine>: ForwardingStorageEngine, ObservableStorageEngine {
-    let base: Base
+private struct Unreadable: ForwardingStorageEngine {
+    let base: any StorageBackend
     let isUnreadable: Locked<Bool>
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         if [.fetchChanges, .fetchCursor].contains(call.operation), isUnreadable.withLock({ $0 }) {
             throw StorageError(.unreachable, "The feed can't be read.")
         }

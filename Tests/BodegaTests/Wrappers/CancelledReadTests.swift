@@ -10,7 +10,9 @@ import Testing
     private struct CancellingEngine: ForwardingStorageEngine {
         let base = MemoryStorageEngine()
 
-        func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> {
             let value = try await body()
             withUnsafeCurrentTask { $0?.cancel() }
             return value

@@ -20,11 +20,13 @@ func openResponses(in directory: FileManager.Directory) throws -> some StorageEn
 }
 
 /// Refuses items that are too large.
-struct SizeLimitedEngine<Base: StorageEngine>: ForwardingStorageEngine {
-    let base: Base
+struct SizeLimitedEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
     let limit: Int
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         guard call.byteCount <= limit else {
             throw StorageError(.tooLarge, "One call can write \(limit) bytes. Divide the items.", key: call.key)
         }
@@ -32,11 +34,8 @@ struct SizeLimitedEngine<Base: StorageEngine>: ForwardingStorageEngine {
     }
 }
 
-extension SizeLimitedEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension SizeLimitedEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
-extension SizeLimitedEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
 
-func rotate(_ engine: EncryptedStorageEngine<SQLiteStorageEngine>) async throws {
+func rotate(_ engine: EncryptedStorageEngine) async throws {
     var keyset = engine.keyset
     let old = keyset.primaryKeyID
     try keyset.makePrimary(keyset.addKey())

@@ -16,7 +16,7 @@ import Testing
         (await #expect(throws: StorageError.self) { _ = try await body() })?.code
     }
 
-    private func expiring(after seconds: Double) -> ExpiringStorageEngine<MemoryStorageEngine> {
+    private func expiring(after seconds: Double) -> ExpiringStorageEngine {
         base.expiring(after: .seconds(seconds)) { [clock] in clock.now() }
     }
 
@@ -203,11 +203,13 @@ import Testing
 }
 
 /// An engine that holds conditional writes at a gate.
-private struct ConditionalGate<Base: ConditionalStorageEngine>: ForwardingStorageEngine, ConditionalStorageEngine {
-    let base: Base
+private struct ConditionalGate: ForwardingStorageEngine {
+    let base: any StorageBackend
     let gate: StorageGate
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         if call.operation == .applyIf { try await gate.pass() }
         return try await body()
     }

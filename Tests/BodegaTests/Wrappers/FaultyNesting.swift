@@ -21,7 +21,6 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     /// How the mirror loses items on its own.
     enum MirrorLoss: String, CaseIterable { case none, limited, expiring }
 
-    typealias Raw = DatedStorageEngine & ConditionalStorageEngine
     typealias Repair = @Sendable (_ comparingAll: Bool) async throws -> Int
 
     static let limit = (count: 6, bytes: 500)
@@ -33,7 +32,7 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     let mirrorFails: Bool
     let mirrorLoss: MirrorLoss
     let mirrorReading: MirrorReading
-    let raw: any Raw
+    let raw: any StorageBackend
     let mirror = MemoryStorageEngine()
     let faults: RandomFaults
     let mirrorFaults: RandomFaults
@@ -41,7 +40,7 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     let clock = ManualClock()
 
     init(
-        _ layers: [Layer], over raw: any Raw = MemoryStorageEngine(), seed: UInt64, mirrorFails: Bool = false,
+        _ layers: [Layer], over raw: any StorageBackend = MemoryStorageEngine(), seed: UInt64, mirrorFails: Bool = false,
         mirrorLoss: MirrorLoss = .none, mirrorReading: MirrorReading = .whenBaseFails
     ) {
         (self.layers, self.raw, self.seed, self.mirrorFails) = (layers, raw, seed, mirrorFails)
@@ -68,15 +67,14 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     /// Opens the wrappers.
     ///
     /// - Parameter count: The number of wrappers, from the innermost one.
-    func open(withFaults: Bool = true, count: Int? = nil) -> (engine: any Raw, repair: Repair?) {
+    func open(withFaults: Bool = true, count: Int? = nil) -> (engine: any StorageBackend, repair: Repair?) {
         // A nesting without faults is compared with the model, so it reads the base.
         let reading: MirrorReading = withFaults ? mirrorReading : .whenBaseFails
         let mirror = withFaults ? lossy(RandomlyFailingEngine(base: self.mirror, faults: mirrorFaults)) : lossyMirror
-        var (engine, repair): (any Raw, Repair?) = (raw, nil)
-        func fail(_ base: some Raw) -> any Raw { RandomlyFailingEngine(base: base, faults: faults) }
-        if withFaults { engine = fail(engine) }
+        var (engine, repair): (any StorageBackend, Repair?) = (raw, nil)
+        if withFaults { engine = RandomlyFailingEngine(base: engine, faults: faults) }
         for layer in layers.prefix(count ?? layers.count) {
-            func wrap(_ base: some Raw) -> any Raw {
+            func wrap(_ base: some StorageBackend) -> any StorageBackend {
                 switch layer {
                 case .logged:
                     return base.logged(by: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }, level: .trace)
@@ -87,12 +85,9 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
                 case .limited: return base.limited(count: Self.limit.count, bytes: Self.limit.bytes)
                 case .expiring: return base.expiring(after: .seconds(10), now: clock.now)
                 case .mirrored:
-                    func mirrored(_ mirror: some StorageEngine) -> any Raw {
-                        let engine = base.mirrored(to: mirror, readingMirror: reading, clock: pauses)
-                        repair = { try await engine.repair(comparingAll: $0) }
-                        return engine
-                    }
-                    return mirrored(mirror)
+                    let engine = base.mirrored(to: mirror, readingMirror: reading, clock: pauses)
+                    repair = { try await engine.repair(comparingAll: $0) }
+                    return engine
                 }
             }
             engine = wrap(engine)
@@ -101,9 +96,9 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     }
 
     /// The mirror as it is read, which may have lost items.
-    var lossyMirror: any StorageEngine { lossy(mirror) }
+    var lossyMirror: any StorageBackend { lossy(mirror) }
 
-    private func lossy(_ mirror: some StorageEngine) -> any StorageEngine {
+    private func lossy(_ mirror: some StorageBackend) -> any StorageBackend {
         switch mirrorLoss {
         case .none: mirror
         case .limited: mirror.limited(count: 4, bytes: 300)
@@ -112,7 +107,7 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     }
 
     /// Returns random nestings.
-    static func random(_ count: Int, seed: UInt64, _ makeRaw: (Int) throws -> any Raw) rethrows -> [FaultyNesting] {
+    static func random(_ count: Int, seed: UInt64, _ makeRaw: (Int) throws -> any StorageBackend) rethrows -> [FaultyNesting] {
         var generator = SeededGenerator(seed: seed)
         return try (0..<count).map { number in
             var layers = Array(Layer.allCases.shuffled(using: &generator).prefix(3))

@@ -13,7 +13,7 @@ struct KeyHidingTests {
 
     private func engine(
         _ collection: String = "notes", keys: EncryptionKeyset? = nil
-    ) -> KeyHidingStorageEngine<EncryptedStorageEngine<MemoryStorageEngine>> {
+    ) -> KeyHidingStorageEngine {
         base.encrypted(with: keyset, collection: collection, hidingKeysWith: keys ?? keysetForKeys)
     }
 

@@ -92,11 +92,13 @@ struct MetricsTests {
 private struct UnknownFault: Error {}
 
 /// Takes one and a half seconds of a clock for each call.
-private struct SlowEngine<Base: StorageEngine>: ForwardingStorageEngine {
-    let base: Base
+private struct SlowEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
     let clock: InstantClock
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         clock.advance(by: .milliseconds(1_500))
         return try await body()
     }

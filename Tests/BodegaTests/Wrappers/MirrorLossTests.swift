@@ -29,7 +29,7 @@ import Testing
     }
 
     private struct Mirrored {
-        let engine: any ConditionalStorageEngine
+        let engine: any StorageBackend
         let refresh: @Sendable () async throws -> Int
         let repair: @Sendable () async throws -> Int
         let isComplete: @Sendable () -> Bool
@@ -165,7 +165,7 @@ import Testing
     @Test func `A conditional change ends, too, when the outdated copy is inside of another wrapper`() async throws {
         let keyset = Keysets.keyset
         let mirrored = base.mirrored(to: copy, readingMirror: .first, clock: InstantClock())
-        let engines: [(any ConditionalStorageEngine, any ConditionalStorageEngine)] = [
+        let engines: [(any StorageBackend, any StorageBackend)] = [
             (mirrored.encrypted(with: keyset), base.encrypted(with: keyset)),
             (
                 mirrored.prefixed("notes").expiring(after: .seconds(60)),
@@ -229,22 +229,26 @@ import Testing
 }
 
 /// An engine that can be away.
-private struct AwayEngine<Base: ConditionalStorageEngine>: ForwardingStorageEngine, ConditionalStorageEngine {
-    let base: Base
+private struct AwayEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
     let isAway = Locked(false)
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         if isAway.withLock({ $0 }) { throw StorageError(.unreachable, "The base is away.") }
         return try await body()
     }
 }
 
 /// Refuses all conditional batches, as if another writer were always faster. After 100,000 it fails.
-private struct RefusingEngine<Base: ConditionalStorageEngine>: ForwardingStorageEngine, ConditionalStorageEngine {
-    let base: Base
+private struct RefusingEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
     let refusals: Locked<Int>
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         try await body()
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Mirrors of an engine whose items others change, such as an API: read first, and refreshed from time to time.
 @Suite(.timeLimit(.minutes(10))) struct MirrorRefreshTests {
-    private typealias Faulty = FaultInjectingStorageEngine<RecordingStorageEngine<MemoryStorageEngine>>
+    private typealias Faulty = FaultInjectingStorageEngine
 
     private let base = Faulty(RecordingStorageEngine(MemoryStorageEngine()))
     private let mirror = Faulty(RecordingStorageEngine(MemoryStorageEngine()))
@@ -17,7 +17,7 @@ import Testing
     private let unreachable = StorageError(.unreachable, "The engine is gone.")
 
     /// An engine as the next program opens it.
-    private func makeEngine(_ reading: MirrorReading = .first) -> MirroredStorageEngine<Faulty, Faulty> {
+    private func makeEngine(_ reading: MirrorReading = .first) -> MirroredStorageEngine {
         base.mirrored(to: mirror, readingMirror: reading, clock: clock)
     }
 
@@ -207,20 +207,24 @@ import Testing
 }
 
 /// An engine that does nothing for a task that was cancelled.
-private struct Cancellable<Base: StorageEngine>: ForwardingStorageEngine {
-    let base: Base
+private struct Cancellable: ForwardingStorageEngine {
+    let base: any StorageBackend
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         try Task.checkCancellation()
         return try await body()
     }
 }
 
 /// An engine whose caller is cancelled during a write.
-private struct Cancelling<Base: StorageEngine>: ForwardingStorageEngine {
-    let base: Base
+private struct Cancelling: ForwardingStorageEngine {
+    let base: any StorageBackend
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         if call.operation.isWrite { withUnsafeCurrentTask { $0?.cancel() } }
         return try await body()
     }

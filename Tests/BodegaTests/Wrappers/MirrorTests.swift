@@ -6,7 +6,7 @@ import Testing
 
 /// What a mirror receives, and when it is read.
 @Suite(.timeLimit(.minutes(10))) struct MirrorTests {
-    private typealias Faulty = FaultInjectingStorageEngine<RecordingStorageEngine<MemoryStorageEngine>>
+    private typealias Faulty = FaultInjectingStorageEngine
 
     private let base = Faulty(RecordingStorageEngine(MemoryStorageEngine()))
     private let mirror = Faulty(RecordingStorageEngine(MemoryStorageEngine()))
@@ -16,7 +16,7 @@ import Testing
     private let new = Data("new".utf8)
     private let unreachable = StorageError(.unreachable, "The engine is gone.")
 
-    private func makeEngine() -> MirroredStorageEngine<Faulty, Faulty> { base.mirrored(to: mirror, clock: clock) }
+    private func makeEngine() -> MirroredStorageEngine { base.mirrored(to: mirror, clock: clock) }
 
     private func code(_ body: () async throws -> some Any) async -> StorageError.Code? {
         (await #expect(throws: StorageError.self) { _ = try await body() })?.code
@@ -336,11 +336,13 @@ private final class Crash: Sendable {
 }
 
 /// An engine of a program that ends.
-private struct CrashingEngine<Base: StorageEngine>: ForwardingStorageEngine {
-    let base: Base
+private struct CrashingEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
     let crash: Crash
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         try await crash.call(body)
     }
 }

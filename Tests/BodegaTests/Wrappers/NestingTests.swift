@@ -126,7 +126,7 @@ import Testing
     }
 
     /// Fails one call.
-    private struct FaultyConditions: ForwardingStorageEngine, ConditionalStorageEngine {
+    private struct FaultyConditions: ForwardingStorageEngine {
         enum Fate { case succeed, fail, failAfterwards }
 
         let base: MemoryStorageEngine
@@ -134,7 +134,9 @@ import Testing
 
         init(_ base: MemoryStorageEngine) { self.base = base }
 
-        func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> {
             let fate = fate.withLock { fate in
                 defer { fate = .succeed }
                 return fate
@@ -177,13 +179,15 @@ import Testing
 }
 
 /// An engine whose first follower receives no changes while they are held.
-private struct SlowFeed: ForwardingStorageEngine, ObservableStorageEngine {
+private struct SlowFeed: ForwardingStorageEngine {
     let base: MemoryStorageEngine
     let gate = StorageGate()
     let isHeld = Locked(false)
     let first = Locked<StorageOrigin?>(nil)
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         try await body()
     }
 

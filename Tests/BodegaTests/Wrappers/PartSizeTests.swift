@@ -31,7 +31,7 @@ import Testing
     func `An expiring engine looks at its items a mebibyte at a time`(_ sizes: Sizes, _ hasScans: Bool) async throws {
         let memory = MemoryStorageEngine()
         let largest = Locked(0)
-        func check(_ engine: ExpiringStorageEngine<some DatedStorageEngine & ConditionalStorageEngine>) async throws {
+        func check(_ engine: ExpiringStorageEngine) async throws {
             let keys = try await fill(engine, sizes.all)
             largest.withLock { $0 = 0 }
             #expect(try await engine.fetchKeys() == keys)
@@ -79,11 +79,13 @@ import Testing
 }
 
 /// Records the largest number of bytes that one call returns, or that a scan passes on.
-private struct Weighing<Base: Raw>: ForwardingStorageEngine, QueryableStorageEngine where Base: QueryableStorageEngine {
-    let base: Base
+private struct Weighing: ForwardingStorageEngine {
+    let base: any StorageBackend
     let largest: Locked<Int>
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         let value = try await body()
         largest.withLock { $0 = max($0, StorageCall.byteCount(of: value)) }
         return value
@@ -92,20 +94,18 @@ private struct Weighing<Base: Raw>: ForwardingStorageEngine, QueryableStorageEng
 
 private typealias Raw = DatedStorageEngine & ConditionalStorageEngine
 
-extension Weighing: DatedStorageEngine {}
-extension Weighing: ConditionalStorageEngine {}
 
 /// The same without scans.
-private struct WeighingWithoutScans<Base: Raw>: ForwardingStorageEngine {
-    let base: Base
+private struct WeighingWithoutScans: ForwardingStorageEngine {
+    let base: any StorageBackend
     let largest: Locked<Int>
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         let value = try await body()
         largest.withLock { $0 = max($0, StorageCall.byteCount(of: value)) }
         return value
     }
 }
 
-extension WeighingWithoutScans: DatedStorageEngine {}
-extension WeighingWithoutScans: ConditionalStorageEngine {}

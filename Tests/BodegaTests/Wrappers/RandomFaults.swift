@@ -49,8 +49,10 @@ final class RandomFaults: Sendable {
         }
     }
 
-    func call<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
-        let (fate, error) = nextFate(isWrite: call.operation.isWrite)
+    func call<Value>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
+        let (fate, error) = nextFate(isWrite: call.isWrite)
         switch fate {
         case .fail: throw error
         case .cancel:
@@ -60,7 +62,7 @@ final class RandomFaults: Sendable {
         case .succeed, .failAfterwards, .cancelAfterwards: break
         }
         let value = try await body()
-        if call.operation.isWrite, value as? Bool ?? true, !Self.areSuspended {
+        if call.isWrite, (value.value as? BatchOutcome)?.wasApplied ?? true, !Self.areSuspended {
             state.withLock { $0.wasApplied = true }
         }
         switch fate {
@@ -74,14 +76,16 @@ final class RandomFaults: Sendable {
 }
 
 /// An engine with random faults and without a change feed, so that a seed determines all calls.
-struct RandomlyFailingEngine<Base: StorageEngine>: ForwardingStorageEngine {
-    let base: Base
+struct RandomlyFailingEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
     let faults: RandomFaults
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    var log: (any StorageLog)? { nil }
+
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         try await faults.call(call, body)
     }
 }
 
-extension RandomlyFailingEngine: DatedStorageEngine where Base: DatedStorageEngine {}
-extension RandomlyFailingEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}

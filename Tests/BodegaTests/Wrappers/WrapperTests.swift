@@ -135,13 +135,15 @@ struct WrapperTests {
     }
 
     /// An engine whose calls end with their time limit.
-    private struct SlowEngine<Base: StorageEngine>: ForwardingStorageEngine {
-        let base: Base
+    private struct SlowEngine: ForwardingStorageEngine {
+        let base: any StorageBackend
         let clock: InstantClock
         let duration: Duration
         let calls: Locked<Int>
 
-        func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> {
             calls.withLock { $0 += 1 }
             clock.advance(by: duration)
             throw StorageError(.timedOut, "No answer.")
@@ -149,11 +151,13 @@ struct WrapperTests {
     }
 
     /// Applies conditional batches and loses their results.
-    private struct LosingEngine<Base: ConditionalStorageEngine>: ForwardingStorageEngine, ConditionalStorageEngine {
-        let base: Base
+    private struct LosingEngine: ForwardingStorageEngine {
+        let base: any StorageBackend
         let code: StorageError.Code
 
-        func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> {
             _ = try await body()
             throw StorageError(code, "The result was lost.")
         }

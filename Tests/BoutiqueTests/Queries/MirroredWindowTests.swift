@@ -54,11 +54,13 @@ extension Errand {
 }
 
 /// An engine with a log that can be away.
-private struct AwayEngine: ForwardingStorageEngine, ObservableStorageEngine {
-    let base = MemoryStorageEngine()
+private struct AwayEngine: ForwardingStorageEngine {
+    let base: any StorageBackend = MemoryStorageEngine()
     let isAway = Locked(false)
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         if isAway.withLock({ $0 }) { throw StorageError(.unreachable, "The base is away.") }
         return try await body()
     }

@@ -10,26 +10,26 @@ import Testing
 struct ReleasedWindowTests {
 
     /// Counts the items that scans pass on.
-    private struct CountingItems<Base: QueryableStorageEngine & ObservableStorageEngine>: ForwardingStorageEngine,
-        ObservableStorageEngine, QueryableStorageEngine
-    {
-        let base: Base
+    private struct CountingItems: ForwardingStorageEngine {
+        let base: any StorageBackend
         let count: Locked<Int>
 
-        func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> {
             try await body()
         }
 
-        func createIndex(_ index: StorageIndex) async throws {
-            throw StorageError(.invalidArgument, "The engine has no indexes.")
-        }
+        var indexes: (any StorageIndexes)? { nil }
 
-        func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
-            try await base.scan(scans) { [count] in
+        func scan(
+            _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+        ) async throws -> StorageAnswer<ScanOutcome> {
+            try await base.scan(request) { [count] in
                 let receive = try begin()
-                return { number, entry in
+                return { number, item in
                     count.withLock { $0 += 1 }
-                    return try receive(number, entry)
+                    return try receive(number, item)
                 }
             }
         }

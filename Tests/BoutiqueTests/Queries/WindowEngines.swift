@@ -4,11 +4,13 @@ import Foundation
 import TestSupport
 
 /// Runs an action after the first scan.
-struct PausingEngine: ForwardingStorageEngine, ObservableStorageEngine, QueryableStorageEngine {
-    let base: MemoryStorageEngine
+struct PausingEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
     let afterScan = PlannedAction()
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         let value = try await body()
         guard call.operation == .scan else { return value }
         try await afterScan.take()?()
@@ -17,22 +19,26 @@ struct PausingEngine: ForwardingStorageEngine, ObservableStorageEngine, Queryabl
 }
 
 /// Counts scans.
-struct CountingScans: ForwardingStorageEngine, ObservableStorageEngine, QueryableStorageEngine {
-    let base: MemoryStorageEngine
+struct CountingScans: ForwardingStorageEngine {
+    let base: any StorageBackend
     let scans = Locked(0)
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         if call.operation == .scan { scans.withLock { $0 += 1 } }
         return try await body()
     }
 }
 
 /// Fails to read while it is told to.
-struct FailingEngine: ForwardingStorageEngine, ObservableStorageEngine, QueryableStorageEngine {
-    let base: MemoryStorageEngine
+struct FailingEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
     let isFailing = Locked(false)
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         if !call.operation.isWrite, isFailing.withLock({ $0 }) { throw StorageError(.inputOutput, "The disk is gone.") }
         return try await body()
     }

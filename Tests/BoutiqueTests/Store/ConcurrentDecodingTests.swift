@@ -22,7 +22,7 @@ import Testing
     func `All records are decoded, in their order`(_ count: Int) async throws {
         let notes = (0..<count).map { Note(id: "\(count - $0)", count: $0) }
         let decoding = decoding()
-        decoding.receive(try records(notes))
+        decoding.receive(inParts: try records(notes))
         let decoded = await decoding.result()
         #expect(decoded.items == notes)
         #expect(decoded.keys == notes.map { CacheKey($0.id) })
@@ -38,7 +38,7 @@ import Testing
         for index in undecodable { records[index].data = Data("{".utf8) }
         for index in displaced { records[index].key = CacheKey("elsewhere \(index)") }
         let decoding = decoding()
-        decoding.receive(records)
+        decoding.receive(inParts: records)
         let decoded = await decoding.result()
         #expect(decoded.undecodable.map(\.key) == undecodable.sorted().map { CacheKey("\($0)") })
         var next = 0
@@ -144,37 +144,46 @@ private struct WaitingCoder: ObjectCoder {
 }
 
 /// An engine whose snapshots fail after some parts.
-private struct FailingSnapshots: ThrowingStorageEngine, CommitReportingStorageEngine {
-    let base: SQLiteStorageEngine
+private struct FailingSnapshots: ForwardingStorageEngine {
+    let base: any StorageBackend
     let failures = Locked(0)
 
-    init(_ base: SQLiteStorageEngine) { self.base = base }
+    init(_ base: any StorageBackend) { self.base = base }
 
-    func readSnapshot(
-        _ receive: @escaping @Sendable (Int, [(key: CacheKey, data: Data)]) -> Void
-    ) async throws -> StorageCursor {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
+        try await body()
+    }
+
+    func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
         let isFirst = failures.withLock { failures in
             defer { failures = 1 }
             return failures == 0
         }
-        guard isFirst else { return try await base.readSnapshot(receive) }
-        _ = try await base.readSnapshot { number, records in
-            if number < 3 { receive(number, records) }
+        guard isFirst else { return try await base.scan(request, begin) }
+        let count = Locked(0)
+        _ = try await base.scan(request) {
+            let receive = try begin()
+            return { number, item in
+                let isPassed = count.withLock { count in
+                    count += 1
+                    return count <= 3 * 512
+                }
+                return try isPassed && receive(number, item)
+            }
         }
         throw StorageError(.inputOutput, "The disk can't be read.")
     }
+}
 
-    func commit(_ operations: [StorageOperation]) async throws -> StorageCommit? { try await base.commit(operations) }
-    func changeSignals(excluding origin: StorageOrigin) -> AsyncStream<Void> { base.changeSignals(excluding: origin) }
-    func changeSignals() -> AsyncStream<Void> { base.changeSignals() }
-    func fetchCursor() async throws -> StorageCursor { try await base.fetchCursor() }
-    func fetchSnapshot() async throws -> StorageSnapshot { try await base.fetchSnapshot() }
-    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
-        try await base.fetchChanges(since: cursor, excluding: origin)
+extension ConcurrentDecoding {
+    /// Passes on records like an engine that reads them in parts.
+    fileprivate func receive(inParts records: [(key: CacheKey, data: Data)]) {
+        for (number, start) in stride(from: 0, to: max(records.count, 1), by: 512).enumerated() {
+            receive(number, Array(records[start..<min(start + 512, records.count)]))
+        }
     }
-    func apply(_ operations: [StorageOperation]) async throws { try await base.apply(operations) }
-    func fetch(key: CacheKey) async throws -> Data? { try await base.fetch(key: key) }
-    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await base.fetchAll() }
-    func fetchKeys() async throws -> [CacheKey] { try await base.fetchKeys() }
-    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await base.fetchDates(key: key) }
 }

@@ -18,7 +18,7 @@ import Testing
         case limited, cachedOutside, cachedInside, encryptedOutside, encryptedInside, hidingKeys, prefixed, retrying
         case mirrored, mirroredFirst, limitedMirror, expiring, twice, own
 
-        func wrap(_ base: some StorageEngine & ObservableStorageEngine) -> any StorageEngine {
+        func wrap(_ base: some StorageBackend) -> any StorageEngine {
             if self == .own { return EvictingEngine(base: base, limit: LostRecordTests.limit) }
             return wrap(withoutLog: base)
         }
@@ -211,11 +211,13 @@ import Testing
 private protocol OldestFirst {}
 
 /// A wrapper as the guide shows one, which removes the oldest items after each write.
-private struct EvictingEngine<Base: ObservableStorageEngine>: ForwardingStorageEngine, ObservableStorageEngine {
-    let base: Base
+private struct EvictingEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
     let limit: Int
 
-    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
         let value = try await body()
         guard call.operation.isWrite else { return value }
         let keys = try await base.fetchKeys()

@@ -8,7 +8,7 @@ import Testing
 @MainActor
 @Suite struct StoreFailureTests {
     let memory = MemoryStorageEngine()
-    let engine: FaultInjectingStorageEngine<MemoryStorageEngine>
+    let engine: FaultInjectingStorageEngine
 
     init() {
         engine = FaultInjectingStorageEngine(memory)

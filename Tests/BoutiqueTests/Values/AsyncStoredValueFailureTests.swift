@@ -57,21 +57,23 @@ import Testing
     }
 
     /// Refuses all conditional batches. After 100,000 it fails.
-    private struct Refusing<Base: ConditionalStorageEngine>: ForwardingStorageEngine, ConditionalStorageEngine {
-        let base: Base
+    private struct Refusing: ForwardingStorageEngine {
+        let base: any StorageBackend
         let calls: Locked<Int>
 
-        func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> {
             try await body()
         }
 
-        func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
+        func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
             let count = calls.withLock { calls in
                 calls += 1
                 return calls
             }
             if count > 100_000 { throw StorageError(.inputOutput, "Called without end.") }
-            return false
+            return StorageAnswer(BatchOutcome(wasApplied: false))
         }
     }
 

@@ -15,7 +15,7 @@ package struct QueriedEngine: Sendable {
 
     /// Creates an index over each member of ``ModelSamples``.
     package static func createIndexes(
-        of engine: any QueryableStorageEngine, over paths: [[ModelValue.Step]] = ModelSamples.paths,
+        of engine: any StorageBackend, over paths: [[ModelValue.Step]] = ModelSamples.paths,
         forText isForText: Bool
     ) async throws {
         for steps in paths { try await engine.createIndex(StorageIndex(path(of: steps), isForText: isForText)) }

@@ -32,9 +32,6 @@ extension SQLiteStorageEngine: StorageLog {
     /// The log keeps 100,000 changes. It records the origin of each change that an engine of this package makes, in any
     /// process. What other programs write has no origin, nor has what an earlier version of this package has written.
     ///
-    /// - Parameters:
-    ///   - cursor: The cursor.
-    ///   - origin: The origin whose own changes are omitted, see ``ObservableStorageEngine``.
     /// - Returns: `nil` if the log does not reach back to the cursor, or is another one.
     /// - Throws: A ``StorageError``, with ``StorageError/Code/placeRemoved`` if the file was removed or replaced.
     public func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {

@@ -8,7 +8,8 @@ package struct StorageReader: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        var unreadable: [CacheKey: StorageError] = [:]
+        var unreadable: [StorageError] = []
+        var unreadableKeys: Set<CacheKey> = []
         var sources: StorageReport.Sources = []
     }
 
@@ -27,7 +28,7 @@ package struct StorageReader: Sendable {
     package var hasStablePositions: Bool { engine.traits.contains(.stablePositions) }
 
     /// The errors of the items that were left out, one for each key.
-    package var unreadable: [StorageError] { state.withLock { Array($0.unreadable.values) } }
+    package var unreadable: [StorageError] { state.withLock { $0.unreadable } }
 
     /// Where the answers came from.
     package var sources: StorageReport.Sources { state.withLock { $0.sources } }
@@ -75,7 +76,9 @@ package struct StorageReader: Sendable {
 
     private func noting<Value>(_ answer: StorageAnswer<Value>) -> Value {
         state.withLock { state in
-            for error in answer.report.unreadable { if let key = error.key { state.unreadable[key] = error } }
+            for error in answer.report.unreadable {
+                if let key = error.key, state.unreadableKeys.insert(key).inserted { state.unreadable.append(error) }
+            }
             state.sources.formUnion(answer.report.sources)
         }
         return answer.value

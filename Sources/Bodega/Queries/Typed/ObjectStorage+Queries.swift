@@ -19,8 +19,8 @@ extension ObjectStorage {
     ///     ``QueryPage/undecodable``, instead of ending the query.
     /// - Returns: The objects in the order of the query.
     /// - Throws: A ``StorageError`` if the items could not be read, or one of them not decoded.
-    ///   ``StorageError/Code/invalidArgument`` if the cursor or the query is not valid, or, on an engine that is not a
-    ///   ``QueryableStorageEngine``, the item at the cursor was removed.
+    ///   ``StorageError/Code/invalidArgument`` if the cursor or the query is not valid, or if the
+    ///   item at the cursor was removed from an engine without ``StorageTraits/stablePositions``.
     public func fetch(
         _ query: Query<Object>, limit: Int = .max, after cursor: QueryCursor? = nil, omittingUndecodable: Bool = false
     ) async throws -> QueryPage<Object> {

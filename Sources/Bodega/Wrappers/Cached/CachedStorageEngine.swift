@@ -7,7 +7,7 @@ public import Foundation
 ///   call. Concurrent reads of one absent item are one read.
 /// - Writes go to the other engine and return when that has applied them. A read after a write returns what was written.
 /// - Calls that read all items, keys, numbers or dates are those of the other engine, and change nothing in the cache.
-/// - If the other engine is an ``ObservableStorageEngine``, changes by other writers reach the cache by its change feed,
+/// - If the other engine has a ``StorageBackend/log``, changes by other writers reach the cache by its change feed,
 ///   usually within milliseconds. Until then, a read may return the previous item. The cache begins to hold items when it
 ///   has read the feed's first cursor, and is not used while the feed can't be read. Otherwise write only through the cache:
 ///   it does not observe changes by other writers.

@@ -16,7 +16,7 @@ public import Foundation
 /// An item that can't be decrypted throws a ``StorageError`` with ``StorageError/Code/decryptionFailed``, or with
 /// ``StorageError/Code/encryptionKeyMissing`` if its key is not in the keyset. The error names the item. Other items
 /// are not affected: they can be read by their keys, and ``ObjectStorage`` and stores read all of them and report the
-/// others, see ``PartiallyReadableStorageEngine``.
+/// others, see ``ReadOptions/omitsUnreadable``.
 ///
 /// Keys, dates, sizes and the order of items are not encrypted. ``StorageEngine/encrypted(with:collection:hidingKeysWith:)``
 /// hides the keys, too. For what this protects against, see <doc:Encryption>.

@@ -7,8 +7,7 @@ import Logging
 ///   same batch. An item that is overwritten keeps its place, but a call never removes what it writes.
 /// - The limits are exact: the other engine never holds more, not even during a batch if its batches are atomic, nor after
 ///   the limits are lowered and the engine is created again: its first call removes what is too much. Only
-///   ``DatedStorageEngine/write(items:)`` and ``StorageEngine/write(stream:key:)`` remove items in a batch of their own before
-///   they write.
+///   ``StorageEngine/write(stream:key:)`` removes items in a batch of its own before it writes.
 /// - An item that can't be read, for example because it can't be decrypted, counts as an empty one.
 /// - A call that alone exceeds a limit throws ``StorageError/Code/tooLarge`` and changes nothing.
 ///

@@ -7,6 +7,18 @@ extension MirroredStorageEngine {
         try await fetch(FetchRequest([key])).value.first?.data
     }
 
+    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
+        var items: [(key: CacheKey, data: Data)] = []
+        _ = try await reading(ReadOptions()) {
+            items = try await base.fetchAll()
+            return StorageAnswer(ScanOutcome())
+        } orMirror: {
+            items = try await contents.fetchAll()
+            return StorageAnswer(ScanOutcome())
+        }
+        return items
+    }
+
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
         try await reading(ReadOptions()) {
             StorageAnswer(try await base.fetchStream(key: key))

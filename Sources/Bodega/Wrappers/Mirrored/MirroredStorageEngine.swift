@@ -70,8 +70,12 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
     /// The mirror can't continue what the base has begun by an index, so queries read all items.
     public var indexes: (any StorageIndexes)? { nil }
 
-    /// Those of the base, but changes wait for each other, which ends early when their task is cancelled.
-    public var traits: StorageTraits { base.traits.subtracting(.ignoresCancellation) }
+    /// Those of the base, but changes wait for each other, which ends early when their task is cancelled. Positions are
+    /// stable if those of both engines are.
+    public var traits: StorageTraits {
+        let positions = base.traits.intersection(mirror.traits).intersection(.stablePositions)
+        return base.traits.subtracting([.ignoresCancellation, .stablePositions]).union(positions)
+    }
 
     public func forward<Value: StorageAnswerValue>(
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>

@@ -3,7 +3,8 @@ import Foundation
 
 extension StorageEngineConformance {
 
-    /// The checks of change feeds that apply to an `ObservableStorageEngine`. They complement ``checks(for:)``.
+    /// The checks of change feeds that apply to an engine with a ``/Bodega/StorageBackend/log``. They complement
+    /// ``checks(for:)``.
     ///
     /// - Parameter configuration: The engine and its capabilities. Random checks print their seed; the environment
     ///   variable `EMPORIUM_SEED` repeats one.
@@ -17,9 +18,8 @@ extension StorageEngineConformance.Check {
     /// All checks of change feeds.
     public static let changeFeeds = [
         changesComeInOrder, changesComeOnce, failedBatchesReportNothing, ownChangesCanBeLeftOut,
-        unknownCursorsAreUnknown,
-        cursorsSurviveReopening, feedsBeginWithASnapshot, snapshotsFitTheirCursors, changedItemsFitTheirChanges,
-        signalsComeForEachChange,
+        unknownCursorsAreUnknown, cursorsSurviveReopening, scansHaveTheirCursors, feedsBeginWithASnapshot,
+        snapshotsFitTheirCursors, changedItemsFitTheirChanges, signalsComeForEachChange,
         changesOfOtherEnginesAreReported, slowReadersDoNotBlockWriters, cancelledFeedsEnd,
     ]
 
@@ -127,8 +127,7 @@ extension StorageEngineConformance.Check {
         try await engine.write(bytes("a"), key: examination.key("a"))
         let known = try await engine.fetchCursor()
         let other = StorageEngineConformance.Workspace()
-        let foreign = try await (examination.configuration.makeEngine(other) as? any ObservableStorageEngine)?
-            .fetchCursor()
+        let foreign = try await examination.configuration.makeEngine(other).backend.log?.fetchCursor()
         try await examination.remove(other)
         let texts = ["", "?", "/", "0", "1/2/3", "-1/-1", "\(Int.max)/1", known.rawValue + "x", "9" + known.rawValue]
         for cursor in texts.map(StorageCursor.init(rawValue:)) + (foreign.map { [$0] } ?? []) {
@@ -143,6 +142,32 @@ extension StorageEngineConformance.Check {
             return examination.record("the first event", expected: "a snapshot", actual: described(update as Any))
         }
         examination.expectItems(snapshot.items, examination.items("a"), "the snapshot after an unknown cursor")
+    }
+
+    /// A scan with a cursor passes on the same items as one without. The changes since the cursor are those after the
+    /// scan.
+    public static let scansHaveTheirCursors = feed("scans have their cursors") { examination, engine in
+        var names = ["b", "a"]
+        for name in names { try await engine.write(bytes(name), key: examination.key(name)) }
+        for (number, fields) in [StorageFields.data, []].enumerated() {
+            let (answer, items) = try await examination.scan(engine, ScanRequest(fields: fields, needsCursor: true))
+            let subject = number == 0 ? "a scan with a cursor" : "a scan of keys with a cursor"
+            examination.expectKeys(items[0].map(\.key), names.map(examination.key), subject)
+            if number == 0 {
+                let expected: [Item] = names.map { (examination.key($0), bytes($0)) }
+                examination.expectItems(items[0].map { ($0.key, $0.data) }, expected, subject)
+            }
+            guard let cursor = answer.value.cursor else {
+                return examination.record(subject, expected: "a cursor", actual: "none")
+            }
+            let none = try await examination.allChanges(of: engine, since: cursor, "after \(subject)")
+            examination.expectChanges(none?.changes, [], "the changes after \(subject)")
+            let name = "\(number)"
+            try await engine.write(bytes(name), key: examination.key(name))
+            let delta = try await examination.allChanges(of: engine, since: cursor, "after \(subject) and a write")
+            examination.expectChanges(delta?.changes, examination.written(name), "the changes after \(subject)")
+            names.append(name)
+        }
     }
 
     /// Cursors stay valid when the engine is opened again, as do cursors made then.
@@ -173,8 +198,8 @@ extension StorageEngineConformance.Check {
         _ name: String,
         requires capabilities: StorageEngineConformance.Capabilities = [],
         refusedOperation: Bool = false,
-        _ body: @escaping @Sendable (Examination, any ObservableStorageEngine) async throws -> Void
+        _ body: @escaping @Sendable (Examination, any StorageBackend) async throws -> Void
     ) -> Self {
-        Self(name, requires: capabilities, refusedOperation: refusedOperation, refinedEngine: body)
+        Self(name, requires: capabilities, refusedOperation: refusedOperation, part: .log, backend: body)
     }
 }

@@ -3,7 +3,8 @@ import Foundation
 
 extension StorageEngineConformance {
 
-    /// The checks that apply to a `ConditionalStorageEngine`. They complement ``checks(for:)``.
+    /// The checks that apply to an engine with the trait ``/Bodega/StorageTraits/conditional``. They complement
+    /// ``checks(for:)``.
     ///
     /// - Parameter configuration: The engine and its capabilities.
     public static func conditionChecks(for configuration: Configuration) -> [Case] {
@@ -56,7 +57,7 @@ extension StorageEngineConformance.Check {
             StorageCondition(key: a, data: Data()), StorageCondition(key: b, data: nil),
             StorageCondition(key: absent, data: Data()), StorageCondition(key: absent, data: bytes("1")),
         ]
-        let cursor = try await (engine as? any ObservableStorageEngine)?.fetchCursor()
+        let cursor = try await engine.log?.fetchCursor()
         for condition in unmet {
             for conditions in [[condition], [condition, met], [met, condition]] {
                 let operations: [StorageOperation] = [
@@ -68,7 +69,7 @@ extension StorageEngineConformance.Check {
             }
         }
         try await examination.expectState(of: engine, items, "after batches that were not applied")
-        if let cursor, let engine = engine as? any ObservableStorageEngine {
+        if let cursor {
             let delta = try await engine.fetchChanges(since: cursor, excluding: nil)
             examination.expectEqual(delta?.changes.count, 0, "the number of changes of batches that were not applied")
         }
@@ -101,8 +102,8 @@ extension StorageEngineConformance.Check {
     /// A check that needs an engine with conditional batches.
     private static func conditional(
         _ name: String,
-        _ body: @escaping @Sendable (Examination, any ConditionalStorageEngine) async throws -> Void
+        _ body: @escaping @Sendable (Examination, any StorageBackend) async throws -> Void
     ) -> Self {
-        Self(name, refinedEngine: body)
+        Self(name, part: .conditions, backend: body)
     }
 }

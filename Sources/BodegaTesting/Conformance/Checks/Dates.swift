@@ -5,6 +5,7 @@ extension StorageEngineConformance.Check {
 
     static let dates = [
         datesAreTheItemsOwn, createdAtSurvivesOverwriting, batchesKeepCreatedAt, writingAgainResetsCreationDate,
+        batchesWriteTheirDates,
     ]
 
     /// Each item has the dates of its own writes.
@@ -82,6 +83,31 @@ extension StorageEngineConformance.Check {
         let last = examination.clock.current
         try await engine.apply([.removeAll, .write(key: examination.key("item"), data: bytes("item"))])
         await examination.expectDates(of: engine, "item", last, last, "after a batch with removeAll")
+    }
+
+    /// A batch can have the dates of its items. An engine without the trait `dated` ignores them.
+    public static let batchesWriteTheirDates = Self(
+        "batches write the dates that they have",
+        requires: .injectedClock
+    ) { examination, engine in
+        let (created, start) = (examination.clock.current - 86_400, examination.clock.current)
+        try await engine.write(examination.items("old"))
+        examination.clock.advance(by: 10)
+        let now = examination.clock.current
+        let given = StorageDates(createdAt: created, updatedAt: created + 0.001)
+        var items = ["old", "new", "without"].map { StorageItem(key: examination.key($0), data: bytes($0)) }
+        for index in 0..<2 { items[index].dates = given }
+        try await engine.backend.write(items: items)
+        let isDated = engine.backend.traits.contains(.dated)
+        let moment = "after a batch with dates"
+        let (old, new) = isDated ? (created, created) : (start, now)
+        await examination.expectDates(of: engine, "old", old, isDated ? given.updatedAt : now, moment)
+        await examination.expectDates(of: engine, "new", new, isDated ? given.updatedAt : now, moment)
+        await examination.expectDates(of: engine, "without", now, now, moment)
+        examination.clock.advance(by: 10)
+        let last = examination.clock.current
+        try await engine.write(examination.items("new"))
+        await examination.expectDates(of: engine, "new", new, last, "after overwriting an item of that batch")
     }
 }
 

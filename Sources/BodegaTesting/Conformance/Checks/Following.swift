@@ -106,8 +106,8 @@ extension StorageEngineConformance.Check {
         let cursor = try await engine.fetchCursor()
         try await StorageOrigin.$current.withValue(origin) { try await engine.write(examination.items("own")) }
         let own = try await engine.fetchChangedItems(since: cursor, excluding: origin)
-        examination.expectItems(own?.items ?? [], [], "the items excluding the origin's own")
-        examination.expect(own != nil && own?.delta.cursor != cursor, "the cursor passes the origin's own changes")
+        examination.expectEqual(own?.items ?? [], [], "the items excluding the origin's own")
+        examination.expect(own != nil && own?.cursor != cursor, "the cursor passes the origin's own changes")
         let unknown = try await engine.fetchChangedItems(since: StorageCursor(rawValue: "?"), excluding: nil)
         examination.expect(unknown == nil, "fetchChangedItems(since:excluding:) of an unknown cursor is nil")
     }
@@ -239,7 +239,7 @@ private struct ItemReader {
     /// - Parameter onReading: Called after each read that returned changes.
     /// - Returns: The known state after each read.
     static func moments(
-        of engine: any ObservableStorageEngine,
+        of engine: any StorageBackend,
         since start: StorageCursor,
         until end: CacheKey,
         _ onReading: @Sendable () -> Void
@@ -248,17 +248,17 @@ private struct ItemReader {
         var (reader, cursor) = (ItemReader(), start)
         while reader.known[end] == nil {
             try Task.checkCancellation()
-            let result = try await engine.fetchChangedItems(since: cursor, excluding: nil)
-            if result?.delta.changes.isEmpty != true { onReading() }
+            let delta = try await engine.fetchChangedItems(since: cursor, excluding: nil)
+            if delta?.changes.isEmpty != true { onReading() }
             // Retry on an engine that can't read while others write.
-            guard let (delta, items) = result, !delta.changes.isEmpty else {
+            guard let delta, !delta.changes.isEmpty else {
                 await Task.yield()
                 continue
             }
             cursor = delta.cursor
             reader.changes += delta.changes
             for change in delta.changes { reader.known[change.key] = nil }
-            for (key, data) in items { reader.known[key] = data }
+            for item in delta.items { reader.known[item.key] = item.data }
             moments.append(reader)
         }
         return moments

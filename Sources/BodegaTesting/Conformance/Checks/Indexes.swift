@@ -8,27 +8,28 @@ extension StorageEngineConformance.Check {
     public static let indexesAreCreatedAndRemoved = queryable("indexes are created and removed") {
         examination, engine in
         let (index, other) = (RankedItem.index, StorageIndex("other"))
-        func expectIndexes(_ expected: Set<StorageIndex>, _ moment: String) async throws {
-            let indexes = try await engine.fetchIndexes().intersection([index, other])
-            examination.expectEqual(indexes, expected, "fetchIndexes() \(moment)")
-        }
-        try await engine.removeIndex(index)
+        try await engine.indexes?.removeIndex(index)
         try await RankedItem.write([RankedItem("a", 1)], to: engine, examination)
-        guard try await examination.creates(index, on: engine) else {
-            return try await engine.removeIndex(index)
+        guard let indexes = try await examination.creating(index, on: engine) else {
+            try await engine.indexes?.removeIndex(index)
+            return
+        }
+        func expectIndexes(_ expected: Set<StorageIndex>, _ moment: String) async throws {
+            let existing = try await indexes.fetchIndexes().intersection([index, other])
+            examination.expectEqual(existing, expected, "fetchIndexes() \(moment)")
         }
         try await expectIndexes([index], "after creating one")
-        try await engine.createIndex(index)
-        try await engine.createIndex(other)
+        try await indexes.createIndex(index)
+        try await indexes.createIndex(other)
         try await expectIndexes([index, other], "after creating two, one of them twice")
         let forText = StorageIndex(index.path, isForText: true)
-        let indexes = try await engine.fetchIndexes()
-        examination.expect(!indexes.contains(forText), "fetchIndexes() has no index for text over the same path")
-        try await engine.removeIndex(index)
-        try await engine.removeIndex(index)
+        let existing = try await indexes.fetchIndexes()
+        examination.expect(!existing.contains(forText), "fetchIndexes() has no index for text over the same path")
+        try await indexes.removeIndex(index)
+        try await indexes.removeIndex(index)
         try await expectIndexes([other], "after removing one twice")
-        try await engine.createIndex(index)
-        try await engine.removeIndex(other)
+        try await indexes.createIndex(index)
+        try await indexes.removeIndex(other)
         try await expectIndexes([index], "after creating one again and removing the other")
         let found = try await examination.entries(of: engine, RankedItem.Range.values.scan())
         examination.expectEqual(examination.names(of: found), ["a"], "the items in an index that was created again")
@@ -41,7 +42,7 @@ extension StorageEngineConformance.Check {
         let items = RankedItem.all
         let half = items.count / 2
         try await RankedItem.write(Array(items[..<half]), to: engine, examination)
-        guard try await examination.creates(RankedItem.index, on: engine) else { return }
+        guard try await examination.creating(RankedItem.index, on: engine) != nil else { return }
         try await RankedItem.write(Array(items[half...]), to: engine, examination)
         let regular = try await examination.regularItems(of: engine, among: items)
         let all = try await examination.entries(of: engine, .all(after: nil))
@@ -54,16 +55,16 @@ extension StorageEngineConformance.Check {
                 examination.lines(of: entries), expected.map { "\($0.name): \($0.json)" }, "\(range)")
             let places = expected.map { StoragePlace(sortKey: $0.key, position: positionOfName[$0.name] ?? -1) }
             examination.expectEqual(entries.map(\.place), places, "the places of \(range)")
-            let fetched = try await engine.fetchEntries(keys: entries.map(\.key), index: RankedItem.index)
-            examination.expectEqual(
-                Set(fetched.map(\.place)), Set(places), "the places in fetchEntries(keys:index:) of \(range)")
+            let request = FetchRequest(entries.map(\.key), [.data, .place], index: RankedItem.index)
+            let fetched = try await engine.fetch(request).value
+            examination.expectEqual(Set(fetched.map(\.place)), Set(places), "the places in fetch(_:) of \(range)")
         }
     }
 
     /// A range after a place has the rest of the range, in the same order.
     public static let rangesContinueAfterPlaces = queryable("ranges continue after places") { examination, engine in
         try await RankedItem.write(RankedItem.all, to: engine, examination)
-        guard try await examination.creates(RankedItem.index, on: engine) else { return }
+        guard try await examination.creating(RankedItem.index, on: engine) != nil else { return }
         for range in RankedItem.ranges {
             let whole = try await examination.entries(of: engine, range.scan())
             for (index, entry) in whole.enumerated() {
@@ -83,7 +84,7 @@ extension StorageEngineConformance.Check {
         let text = StorageIndex(RankedItem.index.path)
         for (name, data) in unusual[..<half] { try await engine.write(data, key: examination.key(name)) }
         for index in [RankedItem.index, text] {
-            guard try await examination.creates(index, on: engine) else { return }
+            guard try await examination.creating(index, on: engine) != nil else { return }
         }
         try await RankedItem.write(RankedItem.all, to: engine, examination)
         try await engine.write(unusual[half...].map { (examination.key($0), $1) })
@@ -105,7 +106,7 @@ extension StorageEngineConformance.Check {
 
     /// An index is up to date after each write and removal.
     public static let indexesFollowWrites = queryable("indexes follow writes") { examination, engine in
-        guard try await examination.creates(RankedItem.index, on: engine) else { return }
+        guard let indexes = try await examination.creating(RankedItem.index, on: engine) else { return }
         func expectValues(_ expected: [String], without: [String] = [], _ moment: String) async throws {
             let scans = [RankedItem.Range.values.scan(), RankedItem.Range.none.scan()]
             let parts = try await examination.entries(of: engine, scans).map(examination.names)
@@ -134,10 +135,10 @@ extension StorageEngineConformance.Check {
         try await engine.remove(key: examination.key("a"))
         try await write("a", 30)
         try await expectValues(["b", "d", "a"], "after overwriting with an item that is not JSON, and removing")
-        try await engine.removeIndex(RankedItem.index)
+        try await indexes.removeIndex(RankedItem.index)
         try await write("b", 40)
         try await engine.remove(key: examination.key("d"))
-        try await engine.createIndex(RankedItem.index)
+        try await indexes.createIndex(RankedItem.index)
         try await expectValues(["a", "b"], "after writes without the index")
         try await engine.apply([.removeAll])
         try await expectValues([], "after removing all items")
@@ -150,7 +151,7 @@ extension Examination {
 
     /// The items whose sort keys an index knows. Plain items with an integer must be among them.
     fileprivate func regularItems(
-        of engine: any QueryableStorageEngine, among items: [RankedItem]
+        of engine: any StorageBackend, among items: [RankedItem]
     ) async throws -> [RankedItem] {
         let irregular = Set(names(of: try await entries(of: engine, .irregular(RankedItem.index))))
         return items.filter { item in

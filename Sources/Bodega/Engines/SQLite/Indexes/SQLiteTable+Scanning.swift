@@ -3,7 +3,7 @@ import GRDB
 
 extension SQLiteTable {
 
-    /// Passes on items in order, see ``QueryableStorageEngine/scan(_:_:)``.
+    /// Passes on items in order, see ``StorageBackend/scan(_:_:)``.
     func scan(
         _ scan: StorageScan, _ fields: StorageFields, in db: Database, _ receive: (StorageItem) throws -> Bool
     ) throws {
