@@ -18,7 +18,8 @@ import Testing
         let cursor = try await engine.fetchCursor()
         try await engine.memory.write(Data("0".utf8), key: CacheKey("a"))
         engine.interruptions.withLock { $0 = count }
-        let (delta, items) = try #require(await engine.fetchChangedItems(since: cursor, excluding: nil))
+        let delta = try #require(await engine.fetchChangedItems(since: cursor, excluding: nil))
+        let items = delta.items
         #expect(text(delta.items) == ["a=\(count)"])
         #expect(delta.changes.count == count + 1)
         #expect(try await engine.fetchChanges(since: delta.cursor, excluding: nil)?.changes == [])

@@ -119,7 +119,8 @@ import Testing
         }
         try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: b) }
         #expect(try await engine.fetchChanges(since: cursor, excluding: mine)?.isComplete == false)
-        let (delta, items) = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
+        let delta = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
+        let items = delta.items
         #expect(delta.changes.count == 10_003 && delta.changes.first?.key == a && delta.changes.last?.key == b)
         #expect(Set(items.map(\.key)) == Set((0..<10_001).map { CacheKey("\($0)") }))
         #expect(try await engine.fetchChanges(since: delta.cursor, excluding: nil)?.changes == [])

@@ -39,7 +39,7 @@ import Testing
     /// The changes as texts, such as "+a" and "-b".
     private func changes(since cursor: StorageCursor, in engine: SQLiteStorageEngine) async throws -> [String]? {
         let changed = try await engine.fetchChangedItems(since: cursor, excluding: nil)
-        return changed?.delta.changes.map { ($0.kind == .written ? "+" : "-") + $0.key.rawValue }
+        return changed?.changes.map { ($0.kind == .written ? "+" : "-") + $0.key.rawValue }
     }
 
     @Test("A reader of all items of a small file creates no log, and one of a large file does")

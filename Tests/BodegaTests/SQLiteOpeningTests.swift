@@ -69,7 +69,7 @@ import Testing
         let engine = try open()
         #expect(try await engine.fetch(key: key) == data)
         let cursor = try await readSnapshot(of: engine)
-        #expect(try await engine.fetchChangedItems(since: cursor, excluding: nil)?.delta.changes == [])
+        #expect(try await engine.fetchChangedItems(since: cursor, excluding: nil)?.changes == [])
         let calls = SQLiteFileCalls.of(folder)
         #expect(calls.syncCount == 0)
         #expect(calls.opened == ["data.sqlite3", "data.sqlite3-wal"])

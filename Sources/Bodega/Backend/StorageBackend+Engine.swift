@@ -94,6 +94,20 @@ extension StorageBackend {
         try await self.scan(ScanRequest([], counting: [scan], upTo: limit)) { { _, _ in true } }.value.count
     }
 
+    /// The existing indexes.
+    public func fetchIndexes() async throws -> Set<StorageIndex> { try await indexes?.fetchIndexes() ?? [] }
+
+    /// Creates an index, unless it exists.
+    ///
+    /// - Throws: A ``StorageError``, with the code ``StorageError/Code/invalidArgument`` if the engine can have none.
+    public func createIndex(_ index: StorageIndex) async throws {
+        guard let indexes else { throw StorageError.missingIndexes }
+        try await indexes.createIndex(index)
+    }
+
+    /// Removes an index, if it exists.
+    public func removeIndex(_ index: StorageIndex) async throws { try await indexes?.removeIndex(index) }
+
     /// The end of the log.
     ///
     /// - Throws: A ``StorageError``, with the code ``StorageError/Code/invalidArgument`` if the engine has no log.

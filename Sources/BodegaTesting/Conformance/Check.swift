@@ -44,23 +44,23 @@ extension StorageEngineConformance {
             needsCollections = collections
         }
 
-        /// A check on an engine that must have a part.
+        /// A check that applies to some engines only, and passes on others.
         init(
             _ name: String,
             requires capabilities: Capabilities = [],
             refusedOperation: Bool = false,
-            part: EnginePart,
+            appliesTo canApply: @escaping @Sendable (any StorageBackend) -> Bool,
             backend body: @escaping @Sendable (Examination, any StorageBackend) async throws -> Void
         ) {
             self.init(name, requires: capabilities, refusedOperation: refusedOperation) { examination, engine in
-                if let engine = examination.backend(of: engine, with: part) { try await body(examination, engine) }
+                if canApply(engine.backend) { try await body(examination, engine.backend) }
             }
         }
 
-        /// All checks except those of ``changeFeeds``, ``conditions`` and ``queries``.
+        /// All checks.
         public static let allCases: [Check] =
             reading + writing + order + batches + keys + values + streams + requests + dates + concurrency
-            + reopening
+            + reopening + changeFeeds + conditions + queries
 
         /// The name.
         public var id: String { name }

@@ -3,7 +3,8 @@ public import Foundation
 
 extension StorageEngineConformance {
 
-    /// The guarantees of an engine beyond the members of the protocol.
+    /// The guarantees of an engine beyond the members of the protocol. What the properties of its
+    /// ``/Bodega/StorageBackend`` say, such as that it has a log or indexes, need not be declared.
     ///
     /// Every engine should promise all of them. If an engine can't, omit the capability here and document it.
     public struct Capabilities: OptionSet, Sendable {
@@ -36,11 +37,7 @@ extension StorageEngineConformance {
         /// the checks of change feeds require it; it is not part of ``all``.
         public static let shared = Capabilities(rawValue: 1 << 6)
 
-        /// The engine creates ``/Bodega/StorageBackend/indexes``. Without it, the engine may have none or refuse to
-        /// create one, and the checks of an index pass if it does. It is not part of ``all``.
-        public static let indexed = Capabilities(rawValue: 1 << 7)
-
-        /// All capabilities except ``shared`` and ``indexed``.
+        /// All capabilities except ``shared``.
         public static let all: Capabilities = [
             .ordered, .exactKeys, .atomicBatches, .isolatedBatches, .injectedClock, .persistent,
         ]

@@ -81,19 +81,13 @@ extension Examination {
 
     /// Creates an index.
     ///
-    /// - Returns: The indexes of the engine; `nil` if it does not have this one. An engine that doesn't promise indexes
-    ///   may have none, or refuse to create them.
+    /// - Returns: The indexes of the engine; `nil` if it has none, or if it may not create one.
     func creating(_ index: StorageIndex, on engine: any StorageBackend) async throws -> (any StorageIndexes)? {
-        guard let indexes = engine.indexes else {
-            expect(!promises(.indexed), "the engine has indexes")
-            return nil
-        }
+        guard let indexes = engine.indexes else { return nil }
         do {
             try await indexes.createIndex(index)
             return indexes
-        } catch let error as StorageError
-            where !promises(.indexed) && [.invalidArgument, .permissionDenied].contains(error.code)
-        {
+        } catch let error as StorageError where error.code == .permissionDenied {
             let existing = try await indexes.fetchIndexes()
             expect(!existing.contains(index), "fetchIndexes() has no index that was refused")
             return nil

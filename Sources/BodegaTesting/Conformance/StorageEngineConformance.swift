@@ -16,10 +16,18 @@ import Bodega
 /// In any other program, ``verify(_:)`` runs them all and throws the violations.
 public enum StorageEngineConformance {
 
-    /// The checks that apply to any engine. Each uses its own fresh engine, so they can run concurrently.
+    /// The checks of an engine. Each uses its own fresh engine, so they can run concurrently.
     ///
-    /// Those of what only some engines can do are ``changeFeedChecks(for:)``, ``conditionChecks(for:)`` and
-    /// ``queryChecks(for:)``. They fail on an engine that lacks it.
+    /// Some are about what only some engines can do, and pass on an engine that says that it can't:
+    ///
+    /// | Checks | Apply to an engine with |
+    /// | --- | --- |
+    /// | ``Check/changeFeeds`` | a ``/Bodega/StorageBackend/log`` |
+    /// | ``Check/conditions`` | the trait ``/Bodega/StorageTraits/conditional`` |
+    /// | ``Check/queries`` | the trait ``/Bodega/StorageTraits/stablePositions`` |
+    ///
+    /// Those of indexes also need ``/Bodega/StorageBackend/indexes``, and pass on an engine that may not create any.
+    /// Random checks print their seed; the environment variable `EMPORIUM_SEED` repeats one.
     ///
     /// - Parameter configuration: The engine and its capabilities.
     /// - Returns: The checks that the engine's capabilities require. ``skippedChecks(for:)`` returns the others.

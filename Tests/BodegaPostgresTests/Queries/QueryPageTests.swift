@@ -72,7 +72,7 @@ struct QueryPageTests {
         #expect(try await engine.count(.all(after: middle), upTo: .max) == 1_499)
         #expect(try await engine.count(.all(after: nil), upTo: 10) == 10)
         for isDescending in [true, false] {
-            let place = try #require(try await engine.fetchEntries(keys: [items[1_500].key], index: index).first?.place)
+            let place = try #require(try await engine.fetch(FetchRequest([items[1_500].key], [.data, .place], index: index)).value.first?.place)
             let scan = StorageScan.range(
                 index, from: .start, to: .before(.none), isDescending: isDescending, after: place)
             let received = Locked(0)

@@ -208,7 +208,7 @@ struct SortKeyFunctionTests {
             documents.enumerated().map { number, document in (key: CacheKey("\(number)"), data: document) })
         for isForText in [true, false] {
             let index = StorageIndex("a", isForText: isForText)
-            let entries = try await engine.fetchEntries(keys: engine.fetchKeys(), index: index)
+            let entries = try await engine.fetch(FetchRequest(engine.fetchKeys(), [.data, .place], index: index)).value
             #expect(entries.count == documents.count)
             for entry in entries where entry.sortKey != nil {
                 #expect(entry.sortKey == key(entry.data, index))

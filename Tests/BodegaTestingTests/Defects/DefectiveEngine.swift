@@ -2,13 +2,16 @@ import Bodega
 import Foundation
 
 /// An engine whose items are in memory and can be read without a defect.
-protocol DefectiveEngine: ThrowingStorageEngine {
+protocol DefectiveEngine: ForwardingStorageEngine {
     var storage: MemoryStorageEngine { get }
 }
 
 extension DefectiveEngine {
-    func fetch(key: CacheKey) async throws -> Data? { try await storage.fetch(key: key) }
-    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await storage.fetchAll() }
-    func fetchKeys() async throws -> [CacheKey] { try await storage.fetchKeys() }
-    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await storage.fetchDates(key: key) }
+    var base: any StorageBackend { storage }
+
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
+        try await body()
+    }
 }

@@ -29,7 +29,7 @@ enum FeedDefect: String, CaseIterable, Sendable {
 }
 
 /// An engine whose change feed has one defect. Without a defect, it fulfills every contract.
-struct DefectiveFeed: DefectiveEngine, ObservableStorageEngine {
+struct DefectiveFeed: DefectiveEngine, StorageLog {
 
     /// The operation that fails.
     static let refused = StorageOperation.write(key: CacheKey("refused"), data: Data())
@@ -44,8 +44,10 @@ struct DefectiveFeed: DefectiveEngine, ObservableStorageEngine {
         self.defect = defect
     }
 
-    func apply(_ operations: [StorageOperation]) async throws {
-        if operations.contains(Self.refused) {
+    var log: (any StorageLog)? { self }
+
+    func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        if batch.operations.contains(Self.refused) {
             if defect == .reportsFailedBatches { try await storage.apply([.write(key: CacheKey("a"), data: Data())]) }
             throw StorageError(.inputOutput, "The test refuses it.")
         }
@@ -54,62 +56,65 @@ struct DefectiveFeed: DefectiveEngine, ObservableStorageEngine {
             return written
         }
         if defect == .waitsForReaders, written > 100 { await forever() }
-        try await storage.apply(operations)
+        let answer = try await storage.apply(batch)
         own.send()
+        return answer
     }
 
     func fetchCursor() async throws -> StorageCursor { try await storage.fetchCursor() }
 
-    func fetchSnapshot() async throws -> StorageSnapshot {
-        var snapshot = try await storage.fetchSnapshot()
-        if defect == .beginsWithoutItems { snapshot.items = [] }
+    func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        guard request.needsCursor else { return try await storage.scan(request, begin) }
+        let isEmpty = defect == .beginsWithoutItems
+        var answer = try await storage.scan(request) {
+            let receive = try begin()
+            return { number, item in try isEmpty || receive(number, item) }
+        }
         if defect == .readsCursorsTooLate {
             // Retry until a write happens in between.
-            while await storage.keyCount() > 0, try await storage.fetchCursor() == snapshot.cursor,
+            while await storage.keyCount() > 0, try await storage.fetchCursor() == answer.value.cursor,
                 await !storage.keyExists(CacheKey("end"))
             { await Task.yield() }
-            snapshot.cursor = try await storage.fetchCursor()
+            answer.value.cursor = try await storage.fetchCursor()
         }
-        return snapshot
+        return answer
     }
 
-    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
-        let origin = defect == .ignoresExclusions ? nil : origin
-        guard var delta = try await storage.fetchChanges(since: cursor, excluding: origin) else {
-            guard defect == .knowsAnyCursor else { return nil }
-            return StorageDelta(changes: [], cursor: try await storage.fetchCursor(), isComplete: true)
+    func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
+        if request.needsItems, defect != .readsItemsTooLate { return try await storage.fetchChanges(request) }
+        let origin = defect == .ignoresExclusions ? nil : request.excluded
+        guard var delta = try await storage.fetchChanges(since: request.cursor, excluding: origin) else {
+            guard defect == .knowsAnyCursor else { return StorageAnswer(nil) }
+            let end = try await storage.fetchCursor()
+            return StorageAnswer(StorageDelta(changes: [], cursor: end, isComplete: true))
         }
         switch defect {
         case .reversesChanges: delta.changes.reverse()
         case .repeatsTheLastChange: delta.changes += delta.changes.suffix(1)
         case .waitsForChanges where delta.changes.isEmpty: await forever()
+        case .readsItemsTooLate where request.needsItems: delta.items = try await laterItems(delta)
         default: break
         }
-        return delta
+        return StorageAnswer(delta)
     }
 
-    func fetchChangedItems(
-        since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        guard defect == .readsItemsTooLate else {
-            return try await storage.fetchChangedItems(since: cursor, excluding: origin)
-        }
-        guard let delta = try await fetchChanges(since: cursor, excluding: origin) else { return nil }
-        // Retry until one of them changes in between.
+    /// The items after one of them has changed again.
+    private func laterItems(_ delta: StorageDelta) async throws -> [StorageItem] {
         let keys = Set(delta.changes.map(\.key))
         while !keys.isEmpty, await !storage.keyExists(CacheKey("end")),
             let next = try await storage.fetchChanges(since: delta.cursor, excluding: nil),
             !next.changes.contains(where: { keys.contains($0.key) })
         { await Task.yield() }
-        let items = try await fetch(keys: delta.changes.map(\.key))
-        return (delta, items)
+        return try await storage.fetch(FetchRequest(delta.changes.map(\.key))).value
     }
 
-    func changeSignals() -> AsyncStream<Void> {
+    func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> {
         switch defect {
         case .signalsOnlyOnce: ChangeSignals.once()
         case .ignoresOtherEngines: own.stream()
-        default: storage.changeSignals()
+        default: storage.changeSignals(excluding: origin)
         }
     }
 

@@ -37,36 +37,52 @@ enum QueryDefect: String, CaseIterable, Sendable {
 }
 
 /// An engine with indexes whose scans have one defect. Without a defect, it fulfills every contract.
-struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
+struct DefectiveQueries: DefectiveEngine, StorageIndexes {
     let storage: MemoryStorageEngine
     let defect: QueryDefect?
     /// The indexes, each with the entries at the moment of its creation.
-    private let indexes = Locked<[StorageIndex: [StorageItem]]>([:])
+    private let created = Locked<[StorageIndex: [StorageItem]]>([:])
 
     init(_ storage: MemoryStorageEngine, defect: QueryDefect?) {
         self.storage = storage
         self.defect = defect
     }
 
-    func apply(_ operations: [StorageOperation]) async throws {
-        for case .write(_, let data) in operations where defect == .refusesIrregularItems {
+    var indexes: (any StorageIndexes)? { self }
+
+    func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        for case .write(_, let data) in batch.operations where defect == .refusesIrregularItems {
             if !hasIndexes { break }
             if sortKey(of: data) == nil { throw StorageError(.encodingFailed, "The item is not JSON.") }
         }
-        guard defect == .movesOverwrittenItems else { return try await storage.apply(operations) }
-        try await storage.apply(
-            operations.flatMap { operation in
-                guard case .write(let key, _) = operation else { return [operation] }
-                return [.remove(key: key), operation]
-            })
+        guard defect == .movesOverwrittenItems else { return try await storage.apply(batch) }
+        var batch = batch
+        batch.operations = batch.operations.flatMap { operation in
+            guard case .write(let key, _) = operation else { return [operation] }
+            return [.remove(key: key), operation]
+        }
+        return try await storage.apply(batch)
     }
 
-    private var hasIndexes: Bool { indexes.withLock { !$0.isEmpty } }
+    private var hasIndexes: Bool { created.withLock { !$0.isEmpty } }
 
     // MARK: Scans
 
-    func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
-        try await pass(scans, among: try await stored(), to: try begin())
+    func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        if request.needsCursor { return try await storage.scan(request, begin) }
+        let all = try await stored()
+        var outcome = ScanOutcome()
+        if !request.counted.isEmpty {
+            outcome.count =
+                request.scans.isEmpty && request.counted.count == 1
+                ? try count(request.counted[0], upTo: request.countLimit, among: all)
+                : try await count(request.counted, among: all)
+        }
+        let scans = defect == .readsCountedItems && !request.scans.isEmpty ? request.counted : request.scans
+        if !scans.isEmpty { try await pass(scans, among: all, to: try begin()) }
+        return StorageAnswer(outcome)
     }
 
     private func pass(_ scans: [StorageScan], among all: [StorageItem], to receive: StorageReceiver) async throws {
@@ -85,62 +101,57 @@ struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
         }
     }
 
-    func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageItem] {
+    func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+        guard request.fields.contains(.place) else { return try await storage.fetch(request) }
         let all = try await stored()
-        return keys.enumerated().compactMap { number, key in
+        let items = request.keys.enumerated().compactMap { number, key -> StorageItem? in
             guard var entry = all.first(where: { $0.key == key }) else {
                 guard defect == .inventsAbsentItems else { return nil }
                 return StorageItem(key: key, data: Data(), position: 0)
             }
-            entry.sortKey = index == nil ? nil : sortKey(of: entry.data)
+            entry.sortKey = request.index == nil ? nil : sortKey(of: entry.data)
             if defect == .numbersRequestedKeys { entry.position = number }
             return entry
         }
+        return StorageAnswer(items)
     }
 
-    func count(_ scan: StorageScan, upTo limit: Int) async throws -> Int {
+    private func count(_ scan: StorageScan, upTo limit: Int, among all: [StorageItem]) throws -> Int {
         var scan = scan
         if defect == .countsItemsBeforeThePlace, case .range(let index, let lower, let upper, let order, _) = scan {
             scan = .range(index, from: lower, to: upper, isDescending: order, after: nil)
         }
-        let count = try entries(of: scan, among: try await stored()).count
+        let count = try entries(of: scan, among: all).count
         switch defect {
         case .countsOneMore: return count + 1
-        case .stopsCountingEarly: return min(count, limit - 1)
+        case .stopsCountingEarly where limit < .max: return min(count, limit - 1)
         default: return min(count, limit)
         }
     }
 
-    func count(
-        _ scans: [StorageScan], reading others: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver
-    ) async throws -> Int {
-        let all = try await stored()
-        var count = 0
-        for scan in defect == .countsOneScanOnly ? Array(scans.prefix(1)) : scans {
-            count += try entries(of: scan, among: all).count
-        }
-        if defect == .countsAtAnotherMoment { count = try await later(than: all).count }
-        try await pass(defect == .readsCountedItems ? scans : others, among: all, to: try begin())
-        return count
+    private func count(_ scans: [StorageScan], among all: [StorageItem]) async throws -> Int {
+        if defect == .countsAtAnotherMoment { return try await later(than: all).count }
+        let counted = defect == .countsOneScanOnly ? Array(scans.prefix(1)) : scans
+        return try counted.reduce(0) { try $0 + entries(of: $1, among: all).count }
     }
 
     // MARK: Indexes
 
     func fetchIndexes() async throws -> Set<StorageIndex> {
-        defect == .forgetsIndexes ? [] : Set(indexes.withLock { $0.keys })
+        defect == .forgetsIndexes ? [] : Set(created.withLock { $0.keys })
     }
 
     func createIndex(_ index: StorageIndex) async throws {
-        let isKnown = indexes.withLock { $0[index] != nil }
+        let isKnown = created.withLock { $0[index] != nil }
         if defect == .refusesIndexes || defect == .refusesExistingIndexes && isKnown {
             throw StorageError(.invalidArgument, "The index can't be created.")
         }
         let all = try await stored()
-        indexes.withLock { $0[index] = all }
+        created.withLock { $0[index] = all }
     }
 
     func removeIndex(_ index: StorageIndex) async throws {
-        let removed = indexes.withLock { $0.removeValue(forKey: index) }
+        let removed = created.withLock { $0.removeValue(forKey: index) }
         if removed == nil, defect == .refusesToRemoveAbsentIndexes {
             throw StorageError(.invalidArgument, "The index does not exist.")
         }
@@ -205,7 +216,7 @@ struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
 
     /// The entries with their sort keys.
     private func indexed(_ index: StorageIndex, _ all: [StorageItem]) throws -> [StorageItem] {
-        guard let old = indexes.withLock({ $0[index] }) else {
+        guard let old = created.withLock({ $0[index] }) else {
             throw StorageError(.invalidArgument, "There is no such index.")
         }
         var entries = defect == .indexesOnlyExistingItems ? old : all

@@ -29,7 +29,7 @@ struct MatchStreamTests {
         of query: StorageQuery<FoundItem>, in engine: any StorageBackend, limit: Int = .max
     ) async throws -> [String] {
         var keys: [String] = []
-        try await query.forEachMatchInOrder(in: engine, limit: limit) { matches in
+        try await query.forEachMatchInOrder(in: StorageReader(engine), limit: limit) { matches in
             #expect(!matches.isEmpty)
             keys += matches.map(\.key.rawValue)
         }
@@ -61,15 +61,15 @@ struct MatchStreamTests {
                 let query = try query(condition, sort: sort, isDescending: isDescending)
                 // One limit of several for each query, to save time.
                 for limit in [0, 1, 50, 1100, .max].shuffled(using: &random).prefix(1) {
-                    let page = try await query.page(from: memory, limit: limit, after: nil).matches.map(\.key.rawValue)
+                    let page = try await query.page(from: StorageReader(memory), limit: limit, after: nil).matches.map(\.key.rawValue)
                     for engine in [memory, sqlite, indexed] as [any StorageBackend] {
                         let found = try await keys(of: query, in: engine, limit: limit)
                         #expect(
                             found == page, "seed \(Seed.current): \(engine) \(condition ?? "") \(sort ?? "") \(limit)")
                     }
                 }
-                let page = try await query.page(from: disk.queryable.engine, limit: 20, after: nil)
-                #expect(try await keys(of: query, in: disk.streamable(), limit: 20) == page.matches.map(\.key.rawValue))
+                let page = try await query.page(from: StorageReader(disk), limit: 20, after: nil)
+                #expect(try await keys(of: query, in: disk, limit: 20) == page.matches.map(\.key.rawValue))
             }
         }
     }
@@ -80,7 +80,7 @@ struct MatchStreamTests {
         let sqlite = try SQLiteStorageEngine(opening: folder.directory)
         try await sqlite.write((0..<5_000).map { (CacheKey("\($0)"), Data(#"{"n":\#($0)}"#.utf8)) })
         try await sqlite.createIndex(StorageIndex("n", isForText: false))
-        let engine = CountingEngine(base: sqlite)
+        let engine = CountingItems(of: sqlite)
         var found = 0
         var largest = 0
         try await query(sort: sort).forEachMatchInOrder(in: engine) { matches in
@@ -130,32 +130,10 @@ struct MatchStreamTests {
         let padding = String(repeating: "x", count: 100_000)
         try await disk.write((0..<30).map { (CacheKey("\($0)"), Data(#"{"x":"\#(padding)"}"#.utf8)) })
         var found: [String] = []
-        try await query().forEachMatchInOrder(in: disk.streamable()) { matches in
+        try await query().forEachMatchInOrder(in: StorageReader(disk)) { matches in
             if found.isEmpty { try await disk.remove(keys: [CacheKey("0"), CacheKey("1")]) }
             found += matches.map(\.key.rawValue)
         }
         #expect(found == (0..<30).map(String.init))
-    }
-}
-
-/// Counts the items that scans have passed on.
-private struct CountingEngine: ForwardingStorageEngine {
-    let base: any StorageBackend
-    let count = Locked(0)
-
-    func forward<Value: StorageAnswerValue>(
-        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
-    ) async throws -> StorageAnswer<Value> {
-        try await body()
-    }
-
-    func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
-        try await base.scan(scans) { [count] in
-            let receive = try begin()
-            return { number, entry in
-                count.withLock { $0 += 1 }
-                return try receive(number, entry)
-            }
-        }
     }
 }

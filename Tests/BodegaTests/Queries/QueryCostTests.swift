@@ -48,28 +48,6 @@ struct QueryCostTests {
         }
     }
 
-    /// Counts the items that scans pass on.
-    private struct CountingScans: ForwardingStorageEngine {
-        let base: any StorageBackend
-        let rows = Locked(0)
-
-        func forward<Value: StorageAnswerValue>(
-            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
-        ) async throws -> StorageAnswer<Value> {
-            try await body()
-        }
-
-        func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
-            try await base.scan(scans) { [rows] in
-                let receive = try begin()
-                return { number, entry in
-                    rows.withLock { $0 += 1 }
-                    return try receive(number, entry)
-                }
-            }
-        }
-    }
-
     private typealias Tickets = ObjectStorage<Ticket>
 
     /// A query with the numbers of the tickets that it has to find.
@@ -199,7 +177,7 @@ struct QueryCostTests {
         let tickets = (0..<count).map { Ticket($0, of: count) }
         let items = tickets.map { (CacheKey("\($0.id)"), $0) }
         let sqlite = try SQLiteStorageEngine(openingFile: folder.file("tickets"), durability: .relaxed)
-        let counting = CountingScans(base: sqlite)
+        let counting = CountingItems(of: sqlite)
         let storage = kind == .memory ? Tickets(storage: MemoryStorageEngine()) : Tickets(storage: counting)
         try await storage.store(items)
         if kind == .indexed { try await storage.createIndexes() }
@@ -225,7 +203,7 @@ struct QueryCostTests {
     func all() async throws {
         let folder = TemporaryFolder()
         let tickets = (0..<1_000).map { Ticket($0, of: 1_000) }
-        let engine = CountingScans(
+        let engine = CountingItems(
             base: try SQLiteStorageEngine(openingFile: folder.file("tickets"), durability: .relaxed))
         let storage = Tickets(storage: engine)
         try await storage.store(tickets.map { (CacheKey("\($0.id)"), $0) })

@@ -29,7 +29,7 @@ struct SQLiteIndexKeyTests {
         try await engine.createIndex(index)
         let names = documents.indices.map { CacheKey(verbatim: "\($0)") }
         try await engine.write(Array(zip(names, documents)))
-        let entries = try await engine.fetchEntries(keys: names, index: index)
+        let entries = try await engine.fetch(FetchRequest(names, [.data, .place], index: index)).value
         let found = Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.sortKey) })
         return names.map { found[$0] ?? nil }
     }

@@ -97,7 +97,7 @@ struct SQLiteIndexTests {
     func scans() async throws {
         try await fill(400)
         try await engine.createIndex(index)
-        let all = try await engine.fetchEntries(keys: engine.fetchKeys(), index: index).sorted {
+        let all = try await engine.fetch(FetchRequest(engine.fetchKeys(), [.data, .place], index: index)).value.sorted {
             $0.position < $1.position
         }
         var random = SeededGenerator(seed: Seed.current)
@@ -177,7 +177,7 @@ struct SQLiteIndexTests {
         for value in [3, 4] {
             try await engine.write(
                 stream: StorageByteStream(Data("{\"p\":\"\(padding)\",\"a\":\(value)}".utf8)), key: key)
-            let entries = try await engine.fetchEntries(keys: [key], index: index)
+            let entries = try await engine.fetch(FetchRequest([key], [.data, .place], index: index)).value
             #expect(entries.map(\.sortKey) == [.integer(Int64(value))])
         }
         #expect(try await count(.integer(3), in: engine) == 0)

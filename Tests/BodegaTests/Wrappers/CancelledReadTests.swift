@@ -8,7 +8,7 @@ import Testing
 
     /// An engine that is read in parts, and cancels the task that calls it.
     private struct CancellingEngine: ForwardingStorageEngine {
-        let base = MemoryStorageEngine()
+        let base: any StorageBackend = MemoryStorageEngine()
 
         func forward<Value: StorageAnswerValue>(
             _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>

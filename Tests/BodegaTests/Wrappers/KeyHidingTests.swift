@@ -165,10 +165,10 @@ struct KeyHidingTests {
         let names = try await base.fetchKeys()
         var rotated = keyset
         try rotated.makePrimary(rotated.addKey())
-        engine.base.use(rotated)
-        #expect(try await engine.base.reencrypt().count == 300)
+        engine.encryptedItems.use(rotated)
+        #expect(try await engine.encryptedItems.reencrypt().count == 300)
         try rotated.removeKey(keyset.primaryKeyID)
-        engine.base.use(rotated)
+        engine.encryptedItems.use(rotated)
         #expect(try await base.fetchKeys() == names)
         #expect(try await engine.fetch(key: CacheKey("299")) == Data("299".utf8))
     }

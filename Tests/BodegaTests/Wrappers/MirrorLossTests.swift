@@ -252,12 +252,13 @@ private struct RefusingEngine: ForwardingStorageEngine {
         try await body()
     }
 
-    func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
+    func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        guard batch.conditions != nil else { return try await base.apply(batch) }
         let count = refusals.withLock { count in
             count += 1
             return count
         }
         if count > 100_000 { throw StorageError(.inputOutput, "Called without end.") }
-        return false
+        return StorageAnswer(BatchOutcome(wasApplied: false))
     }
 }

@@ -62,7 +62,7 @@ import Testing
         #expect(await code { try await engine.fetchAll() } == .unreachable)
         base.clearFaults()
         #expect(try await engine.refresh() == 10)
-        let calls = base.base.calls.count
+        let calls = base.recordedCalls.count
         for engine in [engine, makeEngine()] {
             #expect(try await engine.fetch(key: keys[0]) == old)
             #expect(try await engine.fetch(keys: [keys[1]]).map(\.data) == [old])
@@ -73,7 +73,7 @@ import Testing
             #expect(try await engine.fetchCount() == 10)
             #expect(try await engine.fetchDates(key: keys[0]) != nil)
         }
-        #expect(base.base.calls.count == calls)
+        #expect(base.recordedCalls.count == calls)
     }
 
     @Test func `A refresh brings what others have written, with one read and one batch`() async throws {
@@ -82,10 +82,10 @@ import Testing
         try await base.write(new, key: keys[0])
         try await base.remove(key: keys[1])
         try await base.write(new, key: CacheKey("added"))
-        let (reads, writes) = (base.base.calls.count, mirror.base.calls.count)
+        let (reads, writes) = (base.recordedCalls.count, mirror.recordedCalls.count)
         #expect(try await engine.refresh() == 3)
-        #expect(base.base.calls.count == reads + 1)
-        #expect(mirror.base.calls.count == writes + 2)
+        #expect(base.recordedCalls.count == reads + 1)
+        #expect(mirror.recordedCalls.count == writes + 2)
         try await expectEqual()
         #expect(try await engine.fetch(key: keys[0]) == new)
         #expect(try await engine.refresh() == 0)

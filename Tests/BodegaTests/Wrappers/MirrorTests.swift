@@ -168,12 +168,12 @@ import Testing
         fail(base)
         #expect(try await engine.fetch(key: keys[0]) == old)
         base.clearFaults()
-        let calls = base.base.calls.count
+        let calls = base.recordedCalls.count
         #expect(try await engine.fetch(key: keys[0]) == old)
-        #expect(base.base.calls.count == calls)
+        #expect(base.recordedCalls.count == calls)
         clock.advance(by: .seconds(10))
         #expect(try await engine.fetch(key: keys[0]) == old)
-        #expect(base.base.calls.count == calls + 1)
+        #expect(base.recordedCalls.count == calls + 1)
     }
 
     @Test func `A base with one damaged item is still read, and a closed one is not replaced`() async throws {
@@ -181,9 +181,9 @@ import Testing
         try await engine.write(old, key: keys[0])
         base.inject(.fail([.fetch], .number(1), with: StorageError(.decryptionFailed, "Damaged.", key: keys[0])))
         #expect(try await engine.fetch(key: keys[0]) == old)
-        let calls = base.base.calls.count
+        let calls = base.recordedCalls.count
         #expect(try await engine.fetch(key: keys[0]) == old)
-        #expect(base.base.calls.count == calls + 1)
+        #expect(base.recordedCalls.count == calls + 1)
         base.inject(.fail([.fetch], with: StorageError(.closed, "Closed.")))
         #expect(await code { try await engine.fetch(key: keys[0]) } == .closed)
     }

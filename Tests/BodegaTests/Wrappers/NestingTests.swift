@@ -180,7 +180,7 @@ import Testing
 
 /// An engine whose first follower receives no changes while they are held.
 private struct SlowFeed: ForwardingStorageEngine {
-    let base: MemoryStorageEngine
+    let base: any StorageBackend
     let gate = StorageGate()
     let isHeld = Locked(false)
     let first = Locked<StorageOrigin?>(nil)
@@ -188,15 +188,13 @@ private struct SlowFeed: ForwardingStorageEngine {
     func forward<Value: StorageAnswerValue>(
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {
-        try await body()
-    }
-
-    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
+        guard case .fetchChanges(let request) = call else { return try await body() }
         let first = first.withLock { first in
-            first = first ?? origin
+            first = first ?? request.excluded
             return first
         }
-        if origin == first, isHeld.withLock({ $0 }) { try await gate.pass() }
-        return try await base.fetchChanges(since: cursor, excluding: origin)
+        if request.excluded == first, isHeld.withLock({ $0 }) { try await gate.pass() }
+        return try await body()
     }
+
 }

@@ -87,24 +87,31 @@ private struct Weighing: ForwardingStorageEngine {
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {
         let value = try await body()
-        largest.withLock { $0 = max($0, StorageCall.byteCount(of: value)) }
+        // A scan passes on one item after the other.
+        if call.operation != .scan { largest.withLock { $0 = max($0, value.value.byteCount) } }
         return value
     }
 }
-
-private typealias Raw = DatedStorageEngine & ConditionalStorageEngine
-
 
 /// The same without scans.
 private struct WeighingWithoutScans: ForwardingStorageEngine {
     let base: any StorageBackend
     let largest: Locked<Int>
 
+    var traits: StorageTraits { base.traits.subtracting(.stablePositions) }
+
+    func scan(
+        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> StorageAnswer<ScanOutcome> {
+        try await scanByKeys(request, begin)
+    }
+
     func forward<Value: StorageAnswerValue>(
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {
         let value = try await body()
-        largest.withLock { $0 = max($0, StorageCall.byteCount(of: value)) }
+        // A scan passes on one item after the other.
+        if call.operation != .scan { largest.withLock { $0 = max($0, value.value.byteCount) } }
         return value
     }
 }

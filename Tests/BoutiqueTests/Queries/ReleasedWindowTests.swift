@@ -9,32 +9,6 @@ import Testing
 @Suite("A window that is released while it reads", .timeLimit(.minutes(5)))
 struct ReleasedWindowTests {
 
-    /// Counts the items that scans pass on.
-    private struct CountingItems: ForwardingStorageEngine {
-        let base: any StorageBackend
-        let count: Locked<Int>
-
-        func forward<Value: StorageAnswerValue>(
-            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
-        ) async throws -> StorageAnswer<Value> {
-            try await body()
-        }
-
-        var indexes: (any StorageIndexes)? { nil }
-
-        func scan(
-            _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
-        ) async throws -> StorageAnswer<ScanOutcome> {
-            try await base.scan(request) { [count] in
-                let receive = try begin()
-                return { number, item in
-                    count.withLock { $0 += 1 }
-                    return try receive(number, item)
-                }
-            }
-        }
-    }
-
     private static let size = 6_000
 
     private func pictures(_ isOnDisk: Bool, _ folder: TemporaryFolder, _ count: Locked<Int>) async throws

@@ -68,6 +68,7 @@ import Testing
         }
 
         func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+            guard batch.conditions != nil else { return try await base.apply(batch) }
             let count = calls.withLock { calls in
                 calls += 1
                 return calls

@@ -78,7 +78,7 @@ struct QueryCase: CustomStringConvertible {
     func defect(of queried: QueriedEngine, _ items: [QueriedItems.Item]) async throws -> String? {
         let expected = expected(of: items)
         let query = try query()
-        let engine = queried.engine.queryable.engine
+        let engine = StorageReader(queried.engine.backend)
         // At most some pages, because each of them reads items again.
         let pageSize = max(pageSize, expected.count / 6)
         var found: [CacheKey] = []

@@ -1,18 +1,6 @@
 import Bodega
 import Foundation
 
-extension StorageEngineConformance {
-
-    /// The checks of change feeds that apply to an engine with a ``/Bodega/StorageBackend/log``. They complement
-    /// ``checks(for:)``.
-    ///
-    /// - Parameter configuration: The engine and its capabilities. Random checks print their seed; the environment
-    ///   variable `EMPORIUM_SEED` repeats one.
-    public static func changeFeedChecks(for configuration: Configuration) -> [Case] {
-        Check.changeFeeds.filter(configuration.allows).map { Case(check: $0, configuration: configuration) }
-    }
-}
-
 extension StorageEngineConformance.Check {
 
     /// All checks of change feeds.
@@ -200,6 +188,8 @@ extension StorageEngineConformance.Check {
         refusedOperation: Bool = false,
         _ body: @escaping @Sendable (Examination, any StorageBackend) async throws -> Void
     ) -> Self {
-        Self(name, requires: capabilities, refusedOperation: refusedOperation, part: .log, backend: body)
+        Self(
+            name, requires: capabilities, refusedOperation: refusedOperation, appliesTo: { $0.log != nil },
+            backend: body)
     }
 }

@@ -1,17 +1,6 @@
 import Bodega
 import Foundation
 
-extension StorageEngineConformance {
-
-    /// The checks that apply to an engine with the trait ``/Bodega/StorageTraits/conditional``. They complement
-    /// ``checks(for:)``.
-    ///
-    /// - Parameter configuration: The engine and its capabilities.
-    public static func conditionChecks(for configuration: Configuration) -> [Case] {
-        Check.conditions.filter(configuration.allows).map { Case(check: $0, configuration: configuration) }
-    }
-}
-
 extension StorageEngineConformance.Check {
 
     /// All checks of conditional batches.
@@ -99,11 +88,11 @@ extension StorageEngineConformance.Check {
             try await engine.fetch(key: key), bytes("\(tasks * rounds)"), "the number after concurrent increments")
     }
 
-    /// A check that needs an engine with conditional batches.
+    /// A check of an engine with conditional batches.
     private static func conditional(
         _ name: String,
         _ body: @escaping @Sendable (Examination, any StorageBackend) async throws -> Void
     ) -> Self {
-        Self(name, part: .conditions, backend: body)
+        Self(name, appliesTo: { $0.traits.contains(.conditional) }, backend: body)
     }
 }

@@ -1,20 +1,6 @@
 import Bodega
 import Foundation
 
-extension StorageEngineConformance {
-
-    /// The checks of scans and indexes that apply to an engine with the trait
-    /// ``/Bodega/StorageTraits/stablePositions``. They complement ``checks(for:)``.
-    ///
-    /// An engine without ``/Bodega/StorageBackend/indexes`` passes. To check that an engine has them, declare the
-    /// capability ``Capabilities/indexed``.
-    ///
-    /// - Parameter configuration: The engine and its capabilities.
-    public static func queryChecks(for configuration: Configuration) -> [Case] {
-        Check.queries.filter(configuration.allows).map { Case(check: $0, configuration: configuration) }
-    }
-}
-
 extension StorageEngineConformance.Check {
 
     /// All checks of scans and indexes.
@@ -179,12 +165,12 @@ extension StorageEngineConformance.Check {
         examination.expectEqual(read.map(\.count), [numbers[2], numbers[0]], "the items read after counting")
     }
 
-    /// A check that needs an engine with stable positions.
+    /// A check of an engine with stable positions.
     static func queryable(
         _ name: String,
         _ body: @escaping @Sendable (Examination, any StorageBackend) async throws -> Void
     ) -> Self {
-        Self(name, part: .positions, backend: body)
+        Self(name, appliesTo: { $0.traits.contains(.stablePositions) }, backend: body)
     }
 }
 
