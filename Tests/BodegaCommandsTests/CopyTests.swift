@@ -95,14 +95,14 @@ struct CopyTests {
     func firstBatch() async throws {
         let source = MemoryStorageEngine()
         try await source.write((0..<5).map { (CacheKey("\($0)"), Data("\($0)".utf8)) })
-        for fault in [StorageFault.fail([.fetchMany], .number(2)), .fail(.writes, .every)] {
+        for fault in [StorageFault.fail([.fetch], .number(2)), .fail(.writes, .every)] {
             let destination = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [fault])
             let copier = Copier(from: source, to: destination, overwrites: false)
             var report = CopyReport()
             await #expect(throws: StorageError.self) { try await copier.run(report: &report) { _ in } }
             #expect(report.advice == "0 of 5 items are done. Run the same command again to continue.")
         }
-        let unreadable = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.fail([.fetchMany], .every)])
+        let unreadable = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.fail([.fetch], .every)])
         var report = CopyReport()
         await #expect(throws: StorageError.self) {
             try await Copier(from: source, to: unreadable, overwrites: false).run(report: &report) { _ in }

@@ -37,7 +37,7 @@ private final class PausingSource: ByteSource {
                 buffer.copyBytes(from: bytes)
                 return bytes.count
             case .pause?:
-                let count = engine.calls.filter { $0.operation == .writeMany }.reduce(0) { $0 + $1.keys.count }
+                let count = engine.calls.filter { $0.operation == .apply }.reduce(0) { $0 + $1.keys.count }
                 stored.withLock { $0.append(count) }
             case nil:
                 return 0
@@ -69,7 +69,7 @@ struct LiveImportTests {
         } catch let error as ToolError {
             failure = error
         }
-        let batches = engine.calls.filter { $0.operation == .writeMany }.map(\.keys.count)
+        let batches = engine.calls.filter { $0.operation == .apply }.map(\.keys.count)
         return (source.stored.withLock { $0 }, batches, failure)
     }
 
@@ -145,7 +145,7 @@ struct LiveImportTests {
             }
         }
         #expect(report.imported == 6)
-        #expect(engine.calls.filter { $0.operation == .writeMany }.map(\.keys.count) == [2, 2, 2])
+        #expect(engine.calls.filter { $0.operation == .apply }.map(\.keys.count) == [2, 2, 2])
     }
 
     @Test("reads a long element in linear time, however small its pieces are")

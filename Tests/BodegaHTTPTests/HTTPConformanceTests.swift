@@ -63,7 +63,7 @@ private struct ObjectsOfBytes: TransformingStorageEngine {
         configuration.breakStorage = { engine, workspace in
             let server = try await APIServer.shared.value
             let key = try #require(try await engine.fetchKeys().first)
-            let id = ObjectsOfBytes<HTTPStorageEngine>.id(of: key)
+            let id = ObjectsOfBytes.id(of: key)
             let request = HTTPStorageRequest(
                 method: .put, url: try server.url("items/\(workspace.identifier)/\(id)"), body: Data("{".utf8),
                 maximumResponseBytes: 0, timeLimit: .seconds(60))
@@ -87,7 +87,7 @@ private struct ObjectsOfBytes: TransformingStorageEngine {
     @Test func `The checks that are skipped are those of capabilities that an API lacks`() {
         let skipped = StorageEngineConformance.skippedChecks(for: Self.plain)
         let missing: StorageEngineConformance.Capabilities = [
-            .atomicBatches, .exactKeys, .isolatedBatches, .injectedClock,
+            .atomicBatches, .exactKeys, .isolatedBatches, .injectedClock, .shared,
         ]
         for check in skipped {
             let isMissing = !check.capabilities.isDisjoint(with: missing)

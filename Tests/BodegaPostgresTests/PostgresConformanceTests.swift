@@ -146,35 +146,16 @@ actor Schemas {
     }
 }
 
-@Test(.timeLimit(.minutes(10)), arguments: Engines.all.flatMap(StorageEngineConformance.checks(for:)))
+@Test(.timeLimit(.minutes(10)), arguments: Engines.all.map(sharing).flatMap(StorageEngineConformance.checks(for:)))
 func `The PostgreSQL engine conforms to the contract`(_ check: StorageEngineConformance.Case) async throws {
     try await check.run()
 }
 
-@Test(
-    .timeLimit(.minutes(10)),
-    arguments: Engines.all.map(sharing).flatMap(StorageEngineConformance.changeFeedChecks(for:)))
-func `The change feed of PostgreSQL conforms to the contract`(_ check: StorageEngineConformance.Case) async throws {
-    try await check.run()
-}
-
-@Test(.timeLimit(.minutes(10)), arguments: Engines.all.flatMap(StorageEngineConformance.conditionChecks(for:)))
-func `Conditional batches of PostgreSQL conform to the contract`(
-    _ check: StorageEngineConformance.Case
-) async throws {
-    try await check.run()
-}
-
-@Test(.timeLimit(.minutes(10)), arguments: queryable.flatMap(StorageEngineConformance.queryChecks(for:)))
-func `The queries of PostgreSQL conform to the contract`(_ check: StorageEngineConformance.Case) async throws {
-    try await check.run()
-}
-
-/// Only the owner of the table can create indexes.
-private let queryable = Engines.all.map { configuration in
-    var configuration = configuration
-    if !configuration.name.contains("rights on rows only") { configuration.capabilities.insert(.indexed) }
-    return configuration
+@Test(.timeLimit(.minutes(10)), arguments: Engines.all)
+func `The PostgreSQL engine has a log and indexes`(_ configuration: StorageEngineConformance.Configuration) async throws {
+    let engine = try await configuration.makeEngine(StorageEngineConformance.Workspace()).backend
+    #expect(engine.log != nil && engine.indexes != nil)
+    #expect(engine.traits == [.atomic, .conditional, .dated, .stablePositions])
 }
 
 private func sharing(

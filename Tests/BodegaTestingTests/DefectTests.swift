@@ -45,6 +45,14 @@ import Testing
         #expect(failure.violations.count <= 20)
     }
 
+    @Test(arguments: RequestDefect.allCases)
+    func `Each defect of requests is found by its check`(_ defect: RequestDefect) async throws {
+        let configuration = StorageEngineConformance.Configuration(defect.rawValue) { workspace in
+            DefectiveRequests(storage: MemoryStorageEngine(now: workspace.clock.now), defect: defect)
+        }
+        _ = try await expectFailure(of: defect.check, configuration)
+    }
+
     @Test func `A report shows the key that an engine can't store, with invisible characters escaped`() async throws {
         let failure = try await expectFailure(of: .readingFormsAgree, Self.configuration(.truncatesKeysAtNul))
         #expect(failure.description.contains("hashed:\"\\u{0301}\\0caf\\u{00E9}\""))
@@ -63,7 +71,9 @@ import Testing
     }
 
     @Test func `There is a defect for each check`() {
-        #expect(Set(Defect.allCases.map(\.check)) == Set(StorageEngineConformance.Check.allCases))
+        let checks = Defect.allCases.map(\.check) + RequestDefect.allCases.map(\.check)
+        let others = FeedDefect.allCases.map(\.check) + QueryDefect.allCases.map(\.check)
+        #expect(Set(checks + others) == Set(StorageEngineConformance.Check.allCases))
     }
 
     @Test func `The names of checks are unique`() {

@@ -11,7 +11,7 @@ import Testing
     private let c = CacheKey("c")
 
     @Test func `fail the n-th matching call only`() async throws {
-        let engine = FaultInjectingStorageEngine(memory, faults: [.fail([.write], .number(2))])
+        let engine = FaultInjectingStorageEngine(memory, faults: [.fail([.apply], .number(2))])
         try await engine.write(Data([1]), key: a)
         try await engine.write([(b, Data([2]))])
         await #expect(throws: StorageError.self) { try await engine.write(Data([3]), key: c) }
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `fail a call after it has taken effect`() async throws {
-        let engine = FaultInjectingStorageEngine(memory, faults: [.failAfterwards([.apply, .fetchAll])])
+        let engine = FaultInjectingStorageEngine(memory, faults: [.failAfterwards([.apply, .scan])])
         await #expect(throws: StorageError.self) { try await engine.apply([.write(key: a, data: Data())]) }
         #expect(await memory.allKeys() == [a])
         await #expect(throws: StorageError.self) { try await engine.fetchAll() }
@@ -93,7 +93,7 @@ import Testing
 
     @Test func `delay a call until the gate opens`() async throws {
         let gate = StorageGate()
-        let engine = FaultInjectingStorageEngine(memory, faults: [.hold([.write], at: gate)])
+        let engine = FaultInjectingStorageEngine(memory, faults: [.hold([.apply], at: gate)])
         async let write: Void = engine.write(Data([1]), key: a)
         await gate.waitForArrivals(1)
         #expect(await engine.read(key: a) == nil)

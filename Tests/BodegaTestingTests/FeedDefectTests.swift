@@ -25,7 +25,7 @@ import Testing
         return configuration
     }
 
-    @Test(arguments: StorageEngineConformance.changeFeedChecks(for: configuration(nil)))
+    @Test(arguments: StorageEngineConformance.checks(for: configuration(nil)))
     func `The feed passes without a defect`(_ check: StorageEngineConformance.Case) async throws {
         try await check.run()
     }
@@ -37,14 +37,5 @@ import Testing
 
     @Test func `There is a defect for each check`() {
         #expect(Set(FeedDefect.allCases.map(\.check)) == Set(StorageEngineConformance.Check.changeFeeds))
-    }
-
-    @Test func `An engine without a feed does not pass`() async throws {
-        let configuration = StorageEngineConformance.Configuration("no feed") { workspace in
-            FaultInjectingStorageEngine(MemoryStorageEngine(now: workspace.clock.now))
-        }
-        for check in StorageEngineConformance.changeFeedChecks(for: configuration) {
-            await #expect(throws: ConformanceFailure.self) { try await check.run() }
-        }
     }
 }

@@ -7,13 +7,13 @@ import Testing
     /// An engine with a defect.
     static func configuration(_ defect: QueryDefect?) -> StorageEngineConformance.Configuration {
         StorageEngineConformance.Configuration(
-            defect?.rawValue ?? "without a defect", capabilities: [.all, .indexed]
+            defect?.rawValue ?? "without a defect", capabilities: .all.subtracting(.persistent)
         ) { workspace in
             DefectiveQueries(MemoryStorageEngine(now: workspace.clock.now), defect: defect)
         }
     }
 
-    @Test(arguments: StorageEngineConformance.queryChecks(for: configuration(nil)))
+    @Test(arguments: StorageEngineConformance.checks(for: configuration(nil)))
     func `The engine passes without a defect`(_ check: StorageEngineConformance.Case) async throws {
         try await check.run()
     }
@@ -25,24 +25,5 @@ import Testing
 
     @Test func `There is a defect for each check`() {
         #expect(Set(QueryDefect.allCases.map(\.check)) == Set(StorageEngineConformance.Check.queries))
-    }
-
-    @Test func `An engine that promises no indexes may refuse them`() async throws {
-        var configuration = Self.configuration(.refusesIndexes)
-        configuration.capabilities.remove(.indexed)
-        for check in StorageEngineConformance.queryChecks(for: configuration) { try await check.run() }
-        // Indexes that exist are checked nevertheless.
-        configuration = Self.configuration(.reversesTies)
-        configuration.capabilities.remove(.indexed)
-        _ = try await expectFailure(of: .rangesComeInOrderOfTheirKeys, configuration)
-    }
-
-    @Test func `An engine without queries does not pass`() async throws {
-        let configuration = StorageEngineConformance.Configuration("no queries") { workspace in
-            FaultInjectingStorageEngine(MemoryStorageEngine(now: workspace.clock.now))
-        }
-        for check in StorageEngineConformance.queryChecks(for: configuration) {
-            await #expect(throws: ConformanceFailure.self) { try await check.run() }
-        }
     }
 }

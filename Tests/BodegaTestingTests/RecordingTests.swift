@@ -6,7 +6,7 @@ import Testing
 @Suite struct `A recording` {
 
     @Test func `has the calls with keys and results`() async throws {
-        let base = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.fail([.fetchCount])])
+        let base = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.fail([.scan])])
         let engine = RecordingStorageEngine(base)
         let (a, b) = (CacheKey("a"), CacheKey("b"))
         try await engine.write(Data([1]), key: a)
@@ -15,7 +15,7 @@ import Testing
         _ = await engine.keysExist([a, b])
         _ = await engine.keyCount()
         let calls = engine.calls
-        #expect(calls.map(\.operation) == [.write, .apply, .fetch, .fetchKeysAmong, .fetchCount])
+        #expect(calls.map(\.operation) == [.apply, .apply, .fetch, .fetch, .scan])
         #expect(calls.map(\.keys) == [[a], [b, a], [b], [a, b], []])
         guard case .data(Data([2])) = calls[2].outcome else { throw Unexpected(calls[2]) }
         guard case .keys([b]) = calls[3].outcome else { throw Unexpected(calls[3]) }

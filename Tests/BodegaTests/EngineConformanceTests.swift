@@ -16,6 +16,8 @@ enum Engines {
 
     private static func withBatchLimit(_ configuration: Configuration) -> Configuration {
         var configuration = configuration
+        // Engines on one file see each other's changes.
+        if configuration.name.hasPrefix("SQLite") { configuration.capabilities.insert(.shared) }
         if ThreadSanitizer.isThere { configuration.largestBatch = 5_000 }
         return configuration
     }
@@ -78,7 +80,7 @@ enum Engines {
             if try !exists || files.contentsOfDirectory(atPath: place.path).isEmpty {
                 let source = StorageEngineConformance.Workspace()
                 let engine = try await configuration.makeEngine(source)
-                _ = try await (engine as? any StorageBackend)?.fetchCursor()
+                _ = try await engine.backend.log?.fetchCursor()
                 try await engine.write([(CacheKey("a"), Data("1".utf8)), (CacheKey("b"), Data("2".utf8))])
                 try await engine.apply([.removeAll])
                 if exists { try files.removeItem(at: place) }
@@ -128,4 +130,17 @@ enum Engines {
 @Test(arguments: Engines.all.flatMap(StorageEngineConformance.checks(for:)))
 func `An engine keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
     try await check.run()
+}
+
+@Test(arguments: Engines.all)
+func `An engine has the log and the traits that its documentation promises`(
+    _ configuration: StorageEngineConformance.Configuration
+) async throws {
+    let engine = try await configuration.makeEngine(StorageEngineConformance.Workspace()).backend
+    let isOnDisk = configuration.name.hasPrefix("disk")
+    var traits: StorageTraits = [.atomic, .conditional, .dated, .ignoresCancellation]
+    if !isOnDisk { traits.insert(.stablePositions) }
+    #expect(engine.traits == traits)
+    #expect((engine.log != nil) == !isOnDisk)
+    #expect((engine.indexes != nil) == configuration.name.hasPrefix("SQLite"))
 }

@@ -170,7 +170,7 @@ import Testing
     func errors() async throws {
         let engine = FaultInjectingStorageEngine(
             MemoryStorageEngine(),
-            faults: [.fail([.write], with: StorageError(.storageFull, "The volume is full."))]
+            faults: [.fail([.apply], with: StorageError(.storageFull, "The volume is full."))]
         )
         let (picture, key) = (Data(), CacheKey("picture"))
 

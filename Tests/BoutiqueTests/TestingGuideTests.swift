@@ -43,7 +43,7 @@ import Testing
         try await engine.write(Data("a".utf8), key: CacheKey("a"))
         clock.advance(by: 60)
         try await engine.write(Data("b".utf8), key: CacheKey("a"))
-        #expect(engine.calls.map(\.operation) == [.write, .write])
+        #expect(engine.calls.map(\.operation) == [.apply, .apply])
         #expect(await engine.createdAt(key: CacheKey("a")) == start)
     }
 

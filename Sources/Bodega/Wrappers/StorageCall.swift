@@ -16,7 +16,6 @@ public enum StorageCall: Sendable {
     case fetchIndexes
     case createIndex(StorageIndex)
     case removeIndex(StorageIndex)
-    case examine
 
     /// What a call does, without its arguments, for example as a dimension of metrics.
     public enum Operation: String, Sendable, CaseIterable {
@@ -30,13 +29,12 @@ public enum StorageCall: Sendable {
         case fetchIndexes
         case createIndex
         case removeIndex
-        case examine
 
         /// Whether calls change items or indexes.
         public var isWrite: Bool {
             switch self {
             case .apply, .applyStream, .createIndex, .removeIndex: true
-            case .fetch, .scan, .fetchStream, .fetchCursor, .fetchChanges, .fetchIndexes, .examine: false
+            case .fetch, .scan, .fetchStream, .fetchCursor, .fetchChanges, .fetchIndexes: false
             }
         }
     }
@@ -53,7 +51,6 @@ public enum StorageCall: Sendable {
         case .fetchIndexes: .fetchIndexes
         case .createIndex: .createIndex
         case .removeIndex: .removeIndex
-        case .examine: .examine
         }
     }
 

@@ -6,7 +6,7 @@ import Foundation
 enum FeedDefect: String, CaseIterable, Sendable {
     case reversesChanges, repeatsTheLastChange, reportsFailedBatches, ignoresExclusions, knowsAnyCursor
     case losesItsLogAtReopening, beginsWithoutItems, readsCursorsTooLate, signalsOnlyOnce, ignoresOtherEngines
-    case readsItemsTooLate, waitsForReaders, waitsForChanges
+    case readsItemsTooLate, waitsForReaders, waitsForChanges, hasNoCursors
 
     /// The check that must find it.
     var check: StorageEngineConformance.Check {
@@ -19,6 +19,7 @@ enum FeedDefect: String, CaseIterable, Sendable {
         case .losesItsLogAtReopening: .cursorsSurviveReopening
         case .beginsWithoutItems: .feedsBeginWithASnapshot
         case .readsCursorsTooLate: .snapshotsFitTheirCursors
+        case .hasNoCursors: .scansHaveTheirCursors
         case .readsItemsTooLate: .changedItemsFitTheirChanges
         case .signalsOnlyOnce: .signalsComeForEachChange
         case .ignoresOtherEngines: .changesOfOtherEnginesAreReported
@@ -72,6 +73,7 @@ struct DefectiveFeed: DefectiveEngine, StorageLog {
             let receive = try begin()
             return { number, item in try isEmpty || receive(number, item) }
         }
+        if defect == .hasNoCursors { answer.value.cursor = nil }
         if defect == .readsCursorsTooLate {
             // Retry until a write happens in between.
             while await storage.keyCount() > 0, try await storage.fetchCursor() == answer.value.cursor,

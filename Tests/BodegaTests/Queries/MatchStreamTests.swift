@@ -83,16 +83,16 @@ struct MatchStreamTests {
         let engine = CountingItems(of: sqlite)
         var found = 0
         var largest = 0
-        try await query(sort: sort).forEachMatchInOrder(in: engine) { matches in
+        try await query(sort: sort).forEachMatchInOrder(in: StorageReader(engine)) { matches in
             found += matches.count
             largest = max(largest, matches.count)
             // What was read has been passed on.
-            #expect(engine.count.withLock { $0 } == found)
+            #expect(engine.count == found)
         }
         #expect(found == 5_000 && largest <= 1024)
-        engine.count.withLock { $0 = 0 }
+        _ = engine.take()
         #expect(try await keys(of: query(sort: sort), in: engine, limit: 3) == ["0", "1", "2"])
-        #expect(engine.count.withLock { $0 } == 3)
+        #expect(engine.count == 3)
     }
 
     @Test("passes on few large items at a time, also those that had to be sorted", arguments: [nil, "n"])
@@ -101,7 +101,7 @@ struct MatchStreamTests {
         let padding = String(repeating: "x", count: 300_000)
         try await engine.write((0..<20).map { (CacheKey("\($0)"), Data(#"{"n":\#($0),"x":"\#(padding)"}"#.utf8)) })
         var sizes: [Int] = []
-        try await query(sort: sort).forEachMatchInOrder(in: engine) { sizes.append($0.count) }
+        try await query(sort: sort).forEachMatchInOrder(in: StorageReader(engine)) { sizes.append($0.count) }
         #expect(sizes.reduce(0, +) == 20 && sizes.allSatisfy { $0 <= 4 })
     }
 
@@ -110,7 +110,7 @@ struct MatchStreamTests {
         let engine = MemoryStorageEngine()
         try await engine.write((0..<2000).map { (CacheKey("\($0)"), Data(#"{"n":\#(-$0)}"#.utf8)) })
         var found: [String] = []
-        try await query("@.n <= 0", sort: "n").forEachMatchInOrder(in: engine, limit: 1500) { matches in
+        try await query("@.n <= 0", sort: "n").forEachMatchInOrder(in: StorageReader(engine), limit: 1500) { matches in
             if found.isEmpty {
                 try await engine.remove(keys: [CacheKey("600")])
                 try await engine.write(Data(#"{"n":1}"#.utf8), key: CacheKey("601"))

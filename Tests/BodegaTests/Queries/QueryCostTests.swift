@@ -190,9 +190,9 @@ struct QueryCostTests {
         }
         for test in Self.cases(count) {
             Ticket.decoded.withLock { $0 = 0 }
-            counting.rows.withLock { $0 = 0 }
+            _ = counting.take()
             let found = try await test.run(storage)
-            let (decoded, rows) = (Ticket.decoded.withLock { $0 }, counting.rows.withLock { $0 })
+            let (decoded, rows) = (Ticket.decoded.withLock { $0 }, counting.count)
             #expect(found == test.expected(tickets), "\(test.name)")
             #expect(decoded <= test.decoded, "\(test.name) of \(count)")
             if kind == .indexed, let bound = test.rows { #expect(rows <= bound, "rows of \(test.name) of \(count)") }
@@ -214,7 +214,7 @@ struct QueryCostTests {
         ).objects
         #expect(found.map(\.id) == Self.byDate(tickets.filter { !$0.isDone }).map(\.id))
         #expect(Ticket.decoded.withLock { $0 } == 500)
-        #expect(engine.rows.withLock { $0 } == 500)
+        #expect(engine.count == 500)
     }
 
     @Test("decodes what a page needs, although some of its records can't be decoded and are left out")

@@ -19,7 +19,7 @@ import Testing
         base = FaultInjectingStorageEngine(recorder)
     }
 
-    private var fetches: Int { recorder.calls.count { $0.operation == .fetch || $0.operation == .fetchMany } }
+    private var fetches: Int { recorder.calls.count { $0.operation == .fetch || $0.operation == .fetch } }
 
     // MARK: Reading
 
@@ -106,7 +106,7 @@ import Testing
 
     @Test func `A failed read is the error of all its readers, and is not kept`() async throws {
         try await memory.write(old, key: key)
-        base.inject(.fail([.fetch, .fetchMany]))
+        base.inject(.fail([.fetch]))
         let engine = base.cached()
         await #expect(throws: StorageError.self) { try await engine.fetch(key: key) }
         await #expect(throws: StorageError.self) { try await engine.fetch(keys: [key]) }
@@ -133,7 +133,7 @@ import Testing
 
     @Test func `Nothing is kept after overlapping writes, and during a write reads use the base`() async throws {
         let gate = StorageGate()
-        base.inject(.hold([.write], at: gate))
+        base.inject(.hold([.apply], at: gate))
         let (engine, key, old, new) = (base.cached(), key, old, new)
         let writes = [Task { try await engine.write(old, key: key) }, Task { try await engine.write(new, key: key) }]
         await gate.waitForArrivals(2)
@@ -147,7 +147,7 @@ import Testing
 
     @Test func `After a failed write, the base decides what there is`() async throws {
         let engine = base.cached()
-        for fault in [StorageFault.fail([.write, .writeMany]), .failAfterwards([.write, .writeMany])] {
+        for fault in [StorageFault.fail([.apply]), .failAfterwards([.apply])] {
             try await engine.write(old, key: key)
             #expect(engine.statistics.count == 1)
             base.inject(fault)

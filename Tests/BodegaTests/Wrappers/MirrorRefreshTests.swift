@@ -96,7 +96,7 @@ import Testing
         let engine = makeEngine()
         try await engine.write(keys.map { ($0, old) })
         try await base.write(new, key: keys[0])
-        (isBase ? base : mirror).inject(.fail(isBase ? [.fetchAll] : [.apply], with: unreachable))
+        (isBase ? base : mirror).inject(.fail(isBase ? [.scan] : [.apply], with: unreachable))
         #expect(await code { try await engine.refresh() } == .unreachable)
         for engine in [engine, makeEngine()] { #expect(try await engine.fetch(key: keys[0]) == old) }
         base.clearFaults()
@@ -118,7 +118,7 @@ import Testing
     func `After a write that the base has failed, the next program reads the mirror`(_ isApplied: Bool) async throws {
         try await makeEngine().write(keys.map { ($0, old) })
         base.inject(
-            isApplied ? .failAfterwards([.write], with: unreachable) : .fail(.all, with: unreachable))
+            isApplied ? .failAfterwards([.apply], with: unreachable) : .fail(.all, with: unreachable))
         #expect(await code { try await makeEngine().write(new, key: keys[0]) } == .unreachable)
         base.clearFaults()
         base.inject(.fail(.all, with: unreachable))

@@ -109,7 +109,7 @@ import Testing
     @Test func `A mirror that lacks a removal of all items is not read after the next write`() async throws {
         let engine = makeEngine()
         try await engine.write(keys.map { ($0, old) })
-        base.inject(.failAfterwards([.removeAll], with: unreachable))
+        base.inject(.failAfterwards([.apply], with: unreachable))
         #expect(await code { try await engine.removeAllData() } == .unreachable)
         base.clearFaults()
         try await engine.write(new, key: keys[0])
@@ -140,7 +140,7 @@ import Testing
     @Test func `A repair returns the number of items that differed`() async throws {
         let engine = makeEngine()
         try await engine.write(keys.map { ($0, old) })
-        base.inject(.fail([.write], .number(1), with: unreachable))
+        base.inject(.fail([.apply], .number(1), with: unreachable))
         #expect(await code { try await engine.write(new, key: keys[0]) } == .unreachable)
         #expect(try await engine.repair() == 0)
     }

@@ -53,7 +53,7 @@ struct WrapperTests {
         faulty.inject(.fail([.fetch], with: CancellationError()))
         _ = try? await engine.fetch(key: key)
         faulty.clearFaults()
-        faulty.inject(.fail([.fetchKeys]))
+        faulty.inject(.fail([.scan]))
         _ = await engine.allKeys()
         #expect(
             lines.withLock { $0 } == [
@@ -75,7 +75,7 @@ struct WrapperTests {
         var policy = StorageRetryPolicy()
         policy.maximumAttempts = 9
         let engine = faulty.retrying(policy, clock: clock)
-        faulty.inject(.fail([.write], .every, with: temporary))
+        faulty.inject(.fail([.apply], .every, with: temporary))
         await #expect(throws: StorageError.self) { try await engine.write(Data(), key: key) }
         let delays = clock.delays.withLock { $0 }
         let limits = [50, 100, 200, 400, 800, 1600, 2000, 2000].map { Duration.milliseconds($0) }
@@ -99,7 +99,7 @@ struct WrapperTests {
         var policy = StorageRetryPolicy()
         policy.maximumAttempts = .max
         policy.timeLimit = .seconds(10)
-        faulty.inject(.fail([.write], with: temporary))
+        faulty.inject(.fail([.apply], with: temporary))
         let limited = faulty.retrying(policy, clock: clock)
         await #expect(throws: StorageError.self) { try await limited.write(Data(), key: key) }
         let total = clock.delays.withLock { $0.reduce(.zero, +) }
@@ -118,7 +118,7 @@ struct WrapperTests {
 
         // A server that is away for an hour is not waited for, and not called again too early.
         busy.retryAfter = .seconds(3_600)
-        faulty.inject(.fail([.write], with: busy))
+        faulty.inject(.fail([.apply], with: busy))
         let error = await #expect(throws: StorageError.self) { try await engine.write(Data(), key: key) }
         #expect(error?.retryAfter == .seconds(3_600))
         #expect(clock.delays.withLock { $0.count } == 1)

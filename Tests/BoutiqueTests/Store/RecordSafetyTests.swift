@@ -233,7 +233,7 @@ import Testing
         let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
         let gate = StorageGate()
         // Holds the rewrite before it checks whether the records have changed since they were read.
-        let slow = FaultInjectingStorageEngine(memory, faults: [.hold([.fetchMany], .number(1), at: gate)])
+        let slow = FaultInjectingStorageEngine(memory, faults: [.hold([.fetch], .number(1), at: gate)])
         let opening = Task { try await Store<Note>(storage: slow, migration: migration) }
         await gate.waitForArrivals(1)
         let other = try await Store<Note>(storage: memory, migration: migration)

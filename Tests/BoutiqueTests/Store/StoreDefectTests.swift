@@ -28,7 +28,7 @@ import Testing
         let gate = StorageGate()
         let memory = MemoryStorageEngine()
         try await Store<Note>(storage: memory).insert(notes("old"))
-        let engine = FaultInjectingStorageEngine(memory, faults: [.hold([.fetchAll], at: gate)])
+        let engine = FaultInjectingStorageEngine(memory, faults: [.hold([.scan], at: gate)])
         let store = Self.makeStore(engine)
         async let inserted: Void = store.insert(Note(id: "new"))
         await gate.waitForArrivals(1)

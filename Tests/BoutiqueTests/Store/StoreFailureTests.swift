@@ -63,7 +63,7 @@ import Testing
     @Test("A loaded store whose reload fails keeps its items")
     func failedReload() async throws {
         let store = try await store("a")
-        engine.inject(.fail([.fetchAll], .number(1)))
+        engine.inject(.fail([.scan], .number(1)))
         await #expect(throws: StorageError.self) { try await store.reload() }
         #expect(store.state.isLoaded)
         try await store.insert(Note(id: "b"))

@@ -35,7 +35,7 @@ import Testing
 
     @Test func `Calls back when the items are loaded`() async throws {
         let gate = StorageGate()
-        engine.inject(.hold([.fetchAll], at: gate))
+        engine.inject(.hold([.scan], at: gate))
         let store = makeStore()
         let view = appear(store)
         await gate.waitForArrivals(1)
@@ -70,7 +70,7 @@ import Testing
 
     @Test func `Does not call back when the view has disappeared`() async throws {
         let gate = StorageGate()
-        engine.inject(.hold([.fetchAll], at: gate))
+        engine.inject(.hold([.scan], at: gate))
         let store = makeStore()
         let view = appear(store)
         await gate.waitForArrivals(1)

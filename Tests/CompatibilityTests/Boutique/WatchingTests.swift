@@ -49,7 +49,7 @@ import Testing
 
     @Test func `Events of version 3`() async throws {
         let gate = StorageGate()
-        let engine = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.hold([.fetchAll], at: gate)])
+        let engine = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.hold([.scan], at: gate)])
         let store = makeStore(engine)
         var log: [String] = []
         for await event in store.events {

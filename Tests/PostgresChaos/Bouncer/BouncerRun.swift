@@ -36,8 +36,7 @@ struct BouncerRun {
         }
         var shared = configuration
         shared.capabilities.insert(.shared)
-        let checks =
-            StorageEngineConformance.checks(for: configuration) + StorageEngineConformance.changeFeedChecks(for: shared)
+        let checks = StorageEngineConformance.checks(for: shared)
         var (problems, refusals): ([String], [String]) = ([], [])
         for check in checks {
             do {
