@@ -1,8 +1,6 @@
-import CSQLiteConfiguration
 import Foundation
 import GRDB
 import GRDBSQLite
-import Logging
 
 extension SQLiteFile {
 
@@ -127,7 +125,6 @@ extension SQLiteFile {
         let table = SQLiteTable.standard
         switch found {
         case .complete: break
-        case .withoutDefaults: addDefaults(to: table, of: url, lockTimeout, try pool.writer())
         case .missing, .incomplete:
             try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
                 try pool.writer().writeWithoutTransaction { db in
@@ -137,38 +134,6 @@ extension SQLiteFile {
                     }
                 }
             }
-        }
-    }
-
-    /// Adds the defaults that Bodega 2 needs to insert into a table of an earlier version of this package.
-    ///
-    /// Nothing else depends on them. So this waits for no lock, and if it fails, the file opens nevertheless.
-    private static func addDefaults(
-        to table: SQLiteTable,
-        of url: URL,
-        _ lockTimeout: TimeInterval,
-        _ writer: DatabaseQueue
-    ) {
-        do {
-            try writer.writeWithoutTransaction { db in
-                guard let connection = db.sqliteConnection else { return }
-                db.setLockTimeout(0)
-                // Apple's SQLite rejects changes of definitions by default.
-                let wasDefended = emporium_sqlite_defend(connection, 0)
-                defer {
-                    if wasDefended == 1 { _ = emporium_sqlite_defend(connection, 1) }
-                    db.setLockTimeout(lockTimeout)
-                }
-                try db.inTransaction(.immediate) {
-                    if try table.condition(in: db) == .withoutDefaults { try table.addDefaults(in: db) }
-                    return .commit
-                }
-            }
-        } catch {
-            bodegaLogger.debug(
-                "Bodega 2 can't insert into a table of an earlier version yet. The next opening tries again.",
-                metadata: ["file": "\(url.path)", "error": "\(error)"]
-            )
         }
     }
 }
