@@ -87,18 +87,15 @@ final class EngineValue: Sendable {
 
     /// Fetches the bytes that could not be decoded and were kept aside, the oldest first.
     func fetchAside() async throws -> UndecodableBytes {
-        var kept = UndecodableBytes()
-        let value = key.rawValue
-        while let data = try await engine.fetch(key: asideKey(named: kept.freeName(of: value))) {
-            kept.append(data, of: value)
-        }
+        var kept = UndecodableBytes(of: key.rawValue)
+        while let data = try await engine.fetch(key: asideKey(named: kept.freeName)) { kept.append(data) }
         return kept
     }
 
     /// The key under which to keep bytes aside; `nil` if they are kept already.
     func asideKey(for data: Data) async throws -> CacheKey? {
         let kept = try await fetchAside()
-        return kept.contains(data) ? nil : asideKey(named: kept.freeName(of: key.rawValue))
+        return kept.contains(data) ? nil : asideKey(named: kept.freeName)
     }
 
     /// The key for a name of ``UndecodableBytes``.

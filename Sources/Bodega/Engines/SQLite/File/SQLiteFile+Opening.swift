@@ -122,16 +122,12 @@ extension SQLiteFile {
         _ lockTimeout: TimeInterval,
         _ pool: SQLiteConnectionPool
     ) throws {
-        let table = SQLiteTable.standard
-        switch found {
-        case .complete: break
-        case .missing, .incomplete:
-            try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
-                try pool.writer().writeWithoutTransaction { db in
-                    try db.inTransaction(.immediate) {
-                        try table.create(in: db)
-                        return .commit
-                    }
+        if found == .complete { return }
+        try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
+            try pool.writer().writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    try SQLiteTable.standard.create(in: db)
+                    return .commit
                 }
             }
         }
