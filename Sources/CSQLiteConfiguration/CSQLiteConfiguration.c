@@ -11,11 +11,3 @@ int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isEnabled) {
 void emporium_sqlite_keep_log(struct sqlite3 *connection) {
     sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
-
-int emporium_sqlite_defend(struct sqlite3 *connection, int isEnabled) {
-    int previous = -1;
-    int current = -1;
-    if (sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, -1, &previous) != SQLITE_OK) return -1;
-    int code = sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, isEnabled, &current);
-    return code == SQLITE_OK && current == isEnabled ? previous : -1;
-}

@@ -82,8 +82,8 @@ import Testing
         }
     }
 
-    @Test("A key that an earlier version has encoded can be decoded")
-    func codingOfEarlierVersion() throws {
+    @Test("A key with the normal form of a URL is decoded as the key of the URL")
+    func decodingNormalForm() throws {
         let value = CacheKey("localhost:8080").value
         let json = #"{"value":"\#(value)","rawValue":"localhost:8080","kind":"url"}"#
         let key = try JSONDecoder().decode(CacheKey.self, from: Data(json.utf8))

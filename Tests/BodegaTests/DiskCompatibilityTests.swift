@@ -46,7 +46,7 @@ import Testing
         try await engine.remove(key: key)
         #expect(try await engine.fetchCount() == 0)
 
-        // Beside a file of an earlier version, which did not find Bodega's file.
+        // Beside a file of this package, which Bodega does not find.
         try await engine.write(Data("ours".utf8), key: key)
         try Data("theirs".utf8).write(to: file)
         #expect(try await engine.fetch(key: key) == Data("ours".utf8))

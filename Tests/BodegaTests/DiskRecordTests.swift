@@ -54,8 +54,8 @@ import Testing
         }
     }
 
-    @Test("Records of earlier versions, with UUIDs as texts, are read")
-    func earlier() {
+    @Test("A record with a UUID as text is read")
+    func textualUUID() {
         let text = "00112233-4455-6677-8899-AABBCCDDEEFF"
         #expect(read(bytes(kind: 1, Array(text.utf8))) == record(CacheKey(verbatim: text)))
         #expect(read(bytes(kind: 0, Array(text.utf8))) == record(CacheKey(text)))

@@ -45,9 +45,10 @@ import Testing
     }
 
     @Test(
-        "A log whose triggers, rows or table were removed is detected and created again",
+        "A log whose triggers, rows, columns or table were removed is detected and created again",
         arguments: [
             ["DROP TRIGGER emporium_changes_data_updated"],
+            ["ALTER TABLE emporium_changes_data DROP COLUMN origin"],
             ["DROP TABLE emporium_changes_data", "DROP TRIGGER emporium_changes_data_inserted"],
             ["DELETE FROM emporium_changes_data"],
             ["ALTER TABLE data RENAME TO was", "CREATE TABLE data AS SELECT * FROM was"],

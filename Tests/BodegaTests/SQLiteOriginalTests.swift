@@ -156,7 +156,7 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
         #expect(delta.changes.prefix(2).map(\.key) == [CacheKey(url), try key(url)])
     }
 
-    @Test func `are found as the keys that an earlier version has written`() async throws {
+    @Test func `are found as the keys of a frozen file`() async throws {
         let folder = TemporaryFolder()
         try FileManager.default.copyItem(at: Fixtures.file("emporium-1.sqlite3"), to: folder.file("data.sqlite3"))
         let engine = try SQLiteStorageEngine(opening: folder.directory)
@@ -175,15 +175,14 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
 
     /// How the file was created.
     enum File: String, CaseIterable {
-        case new, newWithLog, earlier, earlierWithLog, earlierWhileInUse
+        case new, newWithLog, frozen, frozenWithLog
 
-        func put(in folder: TemporaryFolder) async throws {
+        func put(in folder: TemporaryFolder) throws {
             let file = folder.file("data.sqlite3")
             switch self {
             case .new, .newWithLog: break
-            case .earlier, .earlierWhileInUse:
-                try FileManager.default.copyItem(at: Fixtures.file("emporium-1.sqlite3"), to: file)
-            case .earlierWithLog:
+            case .frozen: try FileManager.default.copyItem(at: Fixtures.file("emporium-1.sqlite3"), to: file)
+            case .frozenWithLog:
                 try FileManager.default.copyItem(at: Fixtures.file("emporium-1-changes.sqlite3"), to: file)
             }
         }
@@ -192,12 +191,9 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
     @Test(arguments: File.allCases)
     func `takes what it inserts, and tells when`(_ file: File) async throws {
         let folder = TemporaryFolder()
-        try await file.put(in: folder)
-        // A program that had opened the file before, like another version of this package.
-        let other = file == .earlierWhileInUse ? try DatabaseQueue(path: folder.file("data.sqlite3").path) : nil
-        try await other?.write { db in try db.execute(sql: "UPDATE data SET value = value") }
+        try file.put(in: folder)
         let engine = try SQLiteStorageEngine(opening: folder.directory)
-        let cursor = file == .newWithLog || file == .earlierWithLog ? try await engine.fetchCursor() : nil
+        let cursor = file == .newWithLog || file == .frozenWithLog ? try await engine.fetchCursor() : nil
         let before = try await engine.fetchKeys()
 
         let start = Date().addingTimeInterval(-0.001)
@@ -217,62 +213,8 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
             #expect(delta.changes.map(\.key) == ["single", "one", "two", "single"].map { CacheKey($0) })
         }
         #expect(try await engine.integrityCheck() == [])
-        if let other {
-            try await other.write { db in
-                try db.execute(
-                    sql: "INSERT INTO data (key, value, updatedAt) VALUES ('late', '', '2022-09-01T12:00:00.000')")
-            }
-            #expect(try await engine.fetchDates(key: CacheKey("late")) != nil)
-        }
         // Writes of this package are unchanged.
         try await engine.write(Data("ours".utf8), key: CacheKey("one"))
         #expect(try original.read("one") == "ours")
-    }
-
-    @Test func `keeps its rows, its log and its cursors when the table gets its defaults`() async throws {
-        let folder = TemporaryFolder()
-        try await File.earlierWithLog.put(in: folder)
-        let queue = try DatabaseQueue(path: folder.file("data.sqlite3").path)
-        func contents() throws -> [String] {
-            try queue.read { db in
-                let rows = try Row.fetchAll(db, sql: "SELECT rowid, * FROM data ORDER BY rowid").map(\.description)
-                let log = try Row.fetchAll(db, sql: "SELECT * FROM emporium_changes_data").map(\.description)
-                let schema = "SELECT * FROM sqlite_master WHERE name <> 'data' ORDER BY rowid"
-                return rows + log + (try Row.fetchAll(db, sql: schema).map(\.description))
-            }
-        }
-        let before = try contents()
-        let engine = try SQLiteStorageEngine(opening: folder.directory)
-        #expect(try contents() == before)
-        let cursor = StorageCursor(rawValue: "0/-1731128985385291230")
-        #expect(try await engine.fetchChanges(since: cursor, excluding: nil)?.changes.count == 3)
-    }
-
-    @Test(.timeLimit(.minutes(1)))
-    func `opens without waiting for a writer, and is completed by the next opening`() async throws {
-        let folder = TemporaryFolder()
-        try await File.earlier.put(in: folder)
-        // WAL mode, so that a writer doesn't block readers.
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        let queue = try DatabaseQueue(path: folder.file("data.sqlite3").path, configuration: configuration)
-        try await queue.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA journal_mode = WAL")
-            // GRDB waits for a writer where there is no WAL yet.
-            try db.execute(sql: "CREATE TABLE other (a)")
-        }
-        func hasDefault() throws -> Bool {
-            try queue.writeWithoutTransaction { db in
-                let columns = try Row.fetchAll(db, sql: "PRAGMA table_info(data)")
-                return columns.contains { $0["name"] == "createdAt" && $0["dflt_value"] != nil }
-            }
-        }
-        try await queue.writeWithoutTransaction { try $0.beginTransaction(.immediate) }
-        let engine = try SQLiteStorageEngine(opening: folder.directory, lockTimeout: 1_000)
-        #expect(try await engine.fetchCount() == 5)
-        try await queue.writeWithoutTransaction { try $0.commit() }
-        #expect(try !hasDefault())
-        _ = try SQLiteStorageEngine(opening: folder.directory)
-        #expect(try hasDefault())
     }
 }

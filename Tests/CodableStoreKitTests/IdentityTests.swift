@@ -15,7 +15,6 @@ import Testing
     private struct Mixed: CodableStoreable, Equatable {
         var text: String?
         var number: Double?
-        var label = ""
 
         var id: AnyHashable {
             if let text { return AnyHashable(text) }
@@ -82,35 +81,6 @@ import Testing
         #expect(!store.exists(identifier: AnyHashable(2)))
         #expect(try store.delete(identifier: AnyHashable(1)) == Mixed(number: 1))
         #expect(try store.getCollection().count == all.count - 1)
-    }
-
-    @Test(
-        "Records that earlier versions wrote for such identifiers are found, replaced and deleted",
-        arguments: EngineKind.onDisk)
-    func earlierRecords(kind: EngineKind) async throws {
-        let old = Mixed(number: 1, label: "old")
-        let engine: CodableStore<Mixed>.Engine
-        let data = try JSONEncoder().encode(old)
-        // Earlier versions stored the number 1 under the text 1.
-        if kind == .files {
-            let disk = try DiskStorageEngine(opening: .init(url: folder.file("Default/Mixed")))
-            try await disk.write(data, key: CacheKey(verbatim: "1"))
-            engine = .fileSystem(in: folder.directory)
-        } else {
-            let shared = try SQLiteStorageEngine(opening: folder.directory)
-            try await shared.write(data, key: CacheKey("1"))
-            engine = .sqlite(shared)
-        }
-        let store = CodableStore<Mixed>(engine: engine)
-        #expect(try store.getCollection() == [old])
-        #expect(try store.get(identifier: AnyHashable(1)) == old)
-        #expect(!store.exists(identifier: AnyHashable("1")))
-        try store.save(Mixed(text: "1"))
-        #expect(try store.get(identifier: AnyHashable(1)) == old)
-        try store.save(Mixed(number: 1, label: "new"))
-        #expect(try store.getCollection().map(\.label) == ["", "new"])
-        #expect(try store.delete(identifier: AnyHashable(1)).label == "new")
-        #expect(try store.getCollection() == [Mixed(text: "1")])
     }
 
     @Test("Copying returns a failure for each object that cannot be decoded", arguments: EngineKind.onDisk)

@@ -112,8 +112,8 @@ extension PostgresStorageEngine: StorageIndexes {
     /// waits for transactions that are older. Only a batch that locks the table, which is rare, waits for the end of a
     /// part. A build that was interrupted is continued by the next call, of any program.
     ///
-    /// Programs without this index, such as earlier versions of this package, keep it up to date when they write, and
-    /// can write any bytes. The index uses one more connection while it is created.
+    /// Programs that don't know this index keep it up to date when they write, and can write any bytes. The index uses
+    /// one more connection while it is created.
     ///
     /// - Throws: A ``/Bodega/StorageError``: ``/Bodega/StorageError/Code/permissionDenied`` without these rights,
     ///   ``/Bodega/StorageError/Code/locked`` if other programs or open transactions prevented it for longer than

@@ -37,9 +37,7 @@ public struct AsyncStoredValue<Item: StorableItem>: Sendable {
 
     /// The key of a value without an explicit one. Several values in one engine need different keys.
     ///
-    /// It is `unique-value`, as in Boutique 2, so that each reads the value of the other. In earlier versions of this
-    /// package it was `async-stored-value`. A value under that key is read first, because it is newer than one under
-    /// `unique-value`: each change writes the value under `unique-value` and removes it from the former key.
+    /// It is `unique-value`, as in Boutique 2, so that each reads the value of the other.
     public static var defaultKey: String { CacheKey.uniqueValue.rawValue }
 
     /// Creates a value in an engine.

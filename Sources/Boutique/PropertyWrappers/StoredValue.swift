@@ -34,8 +34,8 @@ public import OpenCombine
 /// When a value is set in such a file, all threads and processes read it, and it survives the end of the program, also
 /// a sudden one. No call waits for the disk: a thread in the background syncs the file within a second, and again when
 /// the program exits. A power failure can take the changes that were not synced, the latest first. `flush()`
-/// waits for the disk. Only the first change of a file that an earlier version of this package has written, and the
-/// first value that needs a new folder, wait themselves.
+/// waits for the disk. Only the first value that needs a new folder, and the first change after an incomplete one, wait
+/// themselves.
 ///
 /// A launch argument, such as `-hasHapticsEnabled NO`, replaces the stored value as long as the program runs, as in
 /// `UserDefaults`: a new value is stored, but not read before a launch without the argument. A registered default

@@ -5,22 +5,17 @@ import Foundation
 /// They are stored next to the value: under its name with `.undecodable` appended, then `.undecodable-2` and so on.
 /// This type knows these names; the owner of the value reads and writes.
 struct UndecodableBytes: Sendable {
+    private let value: String
     private(set) var entries: [(name: String, data: Data)] = []
 
-    /// The first unused name for undecodable bytes of a value.
-    func freeName(of value: String) -> String {
-        var (name, number) = ("\(value).undecodable", 1)
-        while entries.contains(where: { $0.name == name }) {
-            number += 1
-            name = "\(value).undecodable-\(number)"
-        }
-        return name
-    }
+    /// - Parameter value: The name of the value.
+    init(of value: String) { self.value = value }
 
-    /// Adds the bytes that were found under the first unused name of a value.
-    mutating func append(_ data: Data, of value: String) {
-        entries.append((freeName(of: value), data))
-    }
+    /// The first unused name.
+    var freeName: String { "\(value).undecodable" + (entries.isEmpty ? "" : "-\(entries.count + 1)") }
+
+    /// Adds the bytes that were found under the first unused name.
+    mutating func append(_ data: Data) { entries.append((freeName, data)) }
 
     /// Whether the entries include some bytes.
     func contains(_ data: Data) -> Bool {

@@ -270,14 +270,14 @@ extension ValueCore {
     /// Copies bytes to a name of their own, unless they are kept already.
     private func keepAside(_ data: Data) throws {
         let kept = try keptAside(until: data)
-        if !kept.contains(data) { try storage.save(data, kept.freeName(of: key)) }
+        if !kept.contains(data) { try storage.save(data, kept.freeName) }
     }
 
     /// Reads the bytes that were kept aside; all of them, or up to the given ones.
     private func keptAside(until last: Data? = nil) throws -> UndecodableBytes {
-        var kept = UndecodableBytes()
-        while let data = try storage.load(kept.freeName(of: key)) {
-            kept.append(data, of: key)
+        var kept = UndecodableBytes(of: key)
+        while let data = try storage.load(kept.freeName) {
+            kept.append(data)
             if data == last { break }
         }
         return kept

@@ -12,9 +12,4 @@ int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isEnabled);
 /// Disables the checkpoint when a connection closes, so that the write-ahead log remains unchanged.
 void emporium_sqlite_keep_log(struct sqlite3 *connection);
 
-/// Enables or disables the defensive mode, in which a connection refuses to change definitions of tables directly.
-///
-/// Returns the previous mode, 1 or 0, or -1 if the mode could not be set.
-int emporium_sqlite_defend(struct sqlite3 *connection, int isEnabled);
-
 #endif

@@ -16,7 +16,7 @@ extension RecordObjects {
 
     private func readObjectsWithoutKeys() throws -> ObjectsWithoutKeys<Object> {
         // Usually, each record is an object under its own key. Then the keys, which take time to create, aren't needed.
-        guard canHoldStrays else {
+        guard records.canHoldStrays else {
             let decoded = Codec<Object>.decode(all: try records.values())
             if decoded.failures.isEmpty { return ObjectsWithoutKeys(objects: decoded.objects) }
             return ObjectsWithoutKeys(try objects())

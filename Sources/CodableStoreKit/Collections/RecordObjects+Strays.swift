@@ -1,8 +1,7 @@
 import Bodega
 import Foundation
 
-/// An object in records whose keys are not its identifier's: files that another program has added, or records of an
-/// earlier version of this package.
+/// An object in files that another program has added, whose keys are not its identifier's.
 struct Stray<Object> {
     let object: Object
     var keys: [CacheKey]
@@ -10,18 +9,12 @@ struct Stray<Object> {
 
 extension RecordObjects {
 
-    /// Whether objects can be under keys that are not their identifiers'. Earlier versions used other keys for
-    /// identifiers without a static type.
-    var canHoldStrays: Bool { records.canHoldStrays || hasErasedIdentifiers }
-
-    private var hasErasedIdentifiers: Bool { Object.ID.self == AnyHashable.self }
-
     /// Returns the stray objects by the keys of their identifiers.
     ///
     /// The records are searched once. Without strays, they are searched again only after a read has found one.
     func strays() throws -> [CacheKey: Stray<Object>] {
-        if core.hasStrays == false || !canHoldStrays { return [:] }
-        let items = try hasErasedIdentifiers ? records.items() : records.strays()
+        if core.hasStrays == false || !records.canHoldStrays { return [:] }
+        let items = try records.strays()
         var strays: [CacheKey: Stray<Object>] = [:]
         for (item, result) in zip(items, Codec<Object>().decode(items)) {
             guard case .success(let object) = result, let own = ownKey(of: object), own != item.key else { continue }
@@ -33,7 +26,7 @@ extension RecordObjects {
 
     /// Removes each stray whose object is also stored under its own key, or in an earlier stray.
     func withoutShadowedStrays(_ found: FetchedObjects<Object>) throws -> FetchedObjects<Object> {
-        if !canHoldStrays { return found }
+        if !records.canHoldStrays { return found }
         let strayIndices = found.objectsAndKeys.indices.filter { index in
             isStray(found.objectsAndKeys[index].object, under: found.objectsAndKeys[index].key)
         }

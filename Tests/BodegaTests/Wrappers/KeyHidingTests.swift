@@ -39,7 +39,7 @@ struct KeyHidingTests {
                 == engine().storedKey(CacheKey("thirty characters long, surely")).identity.count)
     }
 
-    @Test func `Names written by an earlier version are found`() async throws {
+    @Test func `Frozen names are found`() async throws {
         let folder = Fixtures.file("encryption/hidden-keys")
         let (keyset, keys) = (
             try EncryptionKeyset(json: Data(contentsOf: folder.appendingPathComponent("keyset.json"))),

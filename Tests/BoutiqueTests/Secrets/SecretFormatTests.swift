@@ -8,7 +8,7 @@ import Testing
 @Suite struct SecretFormatTests {
     private let fixture = SecretFolderFixture()
 
-    @Test func `The secrets of the first version can be read and changed`() throws {
+    @Test func `Frozen secrets can be read and changed`() throws {
         try FileManager.default.copyItem(at: Fixtures.file("emporium-1-secrets"), to: fixture.url)
         try fixture.setPermissions(0o700)
         // Git does not store the permissions.

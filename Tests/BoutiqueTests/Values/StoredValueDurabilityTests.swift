@@ -206,48 +206,16 @@ import Testing
         #expect(disk.pending == 1)
     }
 
-    @Test func `The property list of an earlier version is read, and replaced by the first change`() throws {
+    @Test func `A frozen file is read, and a change is appended to it`() throws {
         let place = makePlace()
-        let old = place.folder.file("suite.plist")
-        try FileManager.default.copyItem(at: Fixtures.file("emporium-1-values/older.plist"), to: old)
+        let bytes = try Data(contentsOf: Fixtures.file("emporium-1-values/suite.values"))
+        try bytes.write(to: place.url)
         let (theme, last) = (place.value("theme", "none"), place.value("last", [Int]()))
         #expect(theme.wrappedValue == "dark" && last.wrappedValue == [1, 2])
         #expect(place.value("größe 🎨", 0).wrappedValue == 12)
-        #expect(try place.folder.names() == ["suite.plist"])
-        let other = StoredValue(key: "last", default: [Int](), in: self.other(place))
-        #expect(other.wrappedValue == [1, 2])
         last.append(3)
-        // The draft was on disk before it became the file, and the file's name before the old file was removed.
-        #expect(disk.syncs.elements == ["suite.values.new", "folder"])
-        #expect(try place.folder.names() == ["suite.values"])
-        #expect(last.wrappedValue == [1, 2, 3] && other.wrappedValue == [1, 2, 3])
-        #expect(theme.wrappedValue == "dark")
-    }
-
-    @Test func `A property list beside a file with values does not count, beside an empty one it does`() throws {
-        let (place, empty) = (makePlace(), makePlace())
-        for place in [place, empty] {
-            try FileManager.default.copyItem(
-                at: Fixtures.file("emporium-1-values/older.plist"), to: place.folder.file("suite.plist"))
-        }
-        try FileManager.default.copyItem(at: Fixtures.file("emporium-1-values/suite.values"), to: place.url)
-        place.value("theme", "none").set("new")
-        #expect(place.value("theme", "none").wrappedValue == "new")
-        try Data().write(to: empty.url)
-        #expect(empty.value("theme", "none").wrappedValue == "dark")
-        empty.value("other", 0).set(1)
-        #expect(empty.value("theme", "none").wrappedValue == "dark")
-        #expect(StoredValue(key: "other", default: 0, in: other(empty)).wrappedValue == 1)
-    }
-
-    @Test func `A damaged property list of an earlier version is reported and kept`() throws {
-        let place = makePlace()
-        let old = place.folder.file("suite.plist")
-        try Data("no property list".utf8).write(to: old)
-        let value = place.value(7)
-        value.set(8)
-        #expect(value.wrappedValue == 7 && value.lastError?.code == .damaged)
-        #expect(try Data(contentsOf: old) == Data("no property list".utf8))
+        #expect(try Data(contentsOf: place.url).starts(with: bytes))
+        #expect(StoredValue(key: "last", default: [Int](), in: other(place)).wrappedValue == [1, 2, 3])
     }
 
     // MARK: Other processes

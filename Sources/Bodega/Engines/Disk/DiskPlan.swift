@@ -131,7 +131,7 @@ struct DiskPlan {
     private mutating func remove(_ key: CacheKey) throws {
         let name = DiskName(key)
         if let (place, _) = try locate(key, name) { self[place] = .remove }
-        // Otherwise the key's file of Bodega 2 would reappear in place of the file that this version has written.
+        // Otherwise a file that Bodega 2 has written for the key later would appear in place of the removed one.
         if let original = name.original, let record = try record(of: original), record.key == nil {
             self[original] = .remove
         }

@@ -30,7 +30,7 @@ extension SQLiteStorageEngine: StorageLog {
     /// Reads the next changes after a cursor, without waiting for any, at most 10,000.
     ///
     /// The log keeps 100,000 changes. It records the origin of each change that an engine of this package makes, in any
-    /// process. What other programs write has no origin, nor has what an earlier version of this package has written.
+    /// process. What other programs write has no origin.
     ///
     /// - Returns: `nil` if the log does not reach back to the cursor, or is another one.
     /// - Throws: A ``StorageError``, with ``StorageError/Code/placeRemoved`` if the file was removed or replaced.

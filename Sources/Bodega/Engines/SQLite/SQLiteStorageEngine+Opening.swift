@@ -167,8 +167,7 @@ extension SQLiteStorageEngine {
     #if os(macOS)
     private static let defaultFolders = [ProcessInfo.processInfo.processName, "Data"]
     #elseif canImport(Darwin)
-    // The second one is of earlier versions of this package.
-    private static let defaultFolders = ["Data", ""]
+    private static let defaultFolders = ["Data"]
     #else
     private static let defaultFolders = [ProcessInfo.processInfo.processName]
     #endif

@@ -11,29 +11,21 @@ import Musl
 
 /// The values of a ``DefaultsFile`` as they were read last.
 ///
-/// Only what was appended since then is read again. Earlier versions of this package stored a property list, in a file
-/// with the extension `plist`; it counts until the first change.
+/// Only what was appended since then is read again.
 struct DefaultsContent: Sendable {
     private let url: URL
-    /// The location of the property list.
-    let propertyList: URL
     private(set) var entries: [String: Data] = [:]
     private(set) var log = ValueLog()
     /// The file that was read, open, so that no new file gets its inode number.
     private(set) var file: OpenFile?
     /// The version that was read; `nil` if its end could change without being noticed.
     private var version: FileVersion?
-    /// Whether the file is a property list.
-    private(set) var isPropertyList = false
 
     /// - Parameter url: The location of the log.
-    init(url: URL) {
-        self.url = url
-        propertyList = url.deletingPathExtension().appendingPathExtension("plist")
-    }
+    init(url: URL) { self.url = url }
 
-    /// Whether a change must replace the file: it is a property list, or ends in an incomplete record.
-    var mustBeReplaced: Bool { isPropertyList || (file != nil && version == nil) }
+    /// Whether a change must replace the file, because it ends in an incomplete record.
+    var mustBeReplaced: Bool { file != nil && version == nil }
 
     /// Whether most of the file is changes that later ones have replaced.
     var isWasteful: Bool {
@@ -79,7 +71,7 @@ struct DefaultsContent: Sendable {
 
     private mutating func readAppended(to file: OpenFile, _ status: stat, _ current: FileVersion) throws -> Bool {
         // A file that was removed or replaced has no link.
-        guard !isPropertyList, status.st_nlink > 0, status.isFile, status.st_size >= log.end else { return false }
+        guard status.st_nlink > 0, status.isFile, status.st_size >= log.end else { return false }
         var (log, changes): (ValueLog, [ValueLog.Change]) = (log, [])
         do {
             try log.read(try file.read(from: log.end, to: Int(status.st_size))) { changes.append($0) }
@@ -94,7 +86,7 @@ struct DefaultsContent: Sendable {
     }
 
     private mutating func readAll() throws {
-        guard let file = try OpenFile(ifPresent: url) else { return try readPropertyList(orNew: nil) }
+        guard let file = try OpenFile(ifPresent: url) else { return set([:], ValueLog(), nil, nil) }
         let status = try file.status()
         if !status.isFile { throw Self.damaged(url) }
         var (entries, log): ([String: Data], ValueLog) = ([:], ValueLog())
@@ -105,34 +97,12 @@ struct DefaultsContent: Sendable {
         }
         // The end of an incomplete record can be replaced by as many bytes at the same time.
         let version = log.end == status.st_size ? FileVersion(status) : nil
-        if log.end == 0 { return try readPropertyList(orNew: file, version) }
         set(entries, log, file, version)
     }
 
-    /// Reads the property list. If there is none, there are no entries.
-    private mutating func readPropertyList(orNew new: OpenFile?, _ version: FileVersion? = nil) throws {
-        guard let file = try OpenFile(ifPresent: propertyList) else { return set([:], ValueLog(), new, version) }
-        let status = try file.status()
-        if !status.isFile { throw Self.damaged(propertyList) }
-        let bytes = try file.read(from: 0, to: Int(status.st_size))
-        do {
-            let list = try PropertyListSerialization.propertyList(from: bytes, options: [], format: nil)
-            guard let entries = list as? [String: Data] else { throw Self.damaged(propertyList) }
-            set(entries, ValueLog(), file, FileVersion(status), isPropertyList: true)
-        } catch let error as StorageError {
-            throw error
-        } catch {
-            throw Self.damaged(propertyList, cause: error)
-        }
-    }
-
     /// Notes the content of a file.
-    mutating func set(
-        _ entries: [String: Data], _ log: ValueLog, _ file: OpenFile?, _ version: FileVersion?,
-        isPropertyList: Bool = false
-    ) {
+    mutating func set(_ entries: [String: Data], _ log: ValueLog, _ file: OpenFile?, _ version: FileVersion?) {
         (self.entries, self.log, self.file, self.version) = (entries, log, file, version)
-        self.isPropertyList = isPropertyList
     }
 
     private static func damaged(_ url: URL, cause: (any Error)? = nil) -> StorageError {

@@ -155,10 +155,7 @@ extension DefaultsFile {
         }
         // Until then, the new name may be lost.
         try synchronizeFolder()
-        content.withLock { content in
-            if let file { content.noteSynced(log.synced, of: file) }
-            FileSystem.discard(content.propertyList)
-        }
+        if let file { content.withLock { $0.noteSynced(log.synced, of: file) } }
         if log.needsSync { flushLater() }
     }
 

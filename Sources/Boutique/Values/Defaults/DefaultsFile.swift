@@ -97,8 +97,8 @@ final class DefaultsFile: ValueStorage {
         if mustBeReplaced {
             boutiqueLogger.notice(
                 """
-                A file of values is replaced: it is that of an earlier version, or ends in an incomplete change, as \
-                after a power failure or the sudden end of a program.
+                A file of values is replaced: it ends in an incomplete change, as after a power failure or the sudden \
+                end of a program.
                 """,
                 metadata: ["file": "\(path)"]
             )

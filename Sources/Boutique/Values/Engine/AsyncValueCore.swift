@@ -163,8 +163,9 @@ extension AsyncValueCore {
         if old.error != nil, let undecodable = old.data, let key = try await place.asideKey(for: undecodable) {
             operations.append(.write(key: key, data: undecodable))
         }
-        operations += place.operations(storing: data)
-        guard try await place.apply(operations, if: place.conditions(on: old.data)) else { return false }
+        operations.append(.write(key: place.key, data: data))
+        let condition = StorageCondition(key: place.key, data: old.data)
+        guard try await place.apply(operations, if: [condition]) else { return false }
         state.withLock { [new] in $0 = State(reading: new, hasLoaded: true) }
         publication.enqueue(new.snapshot) {}
         await deliver()

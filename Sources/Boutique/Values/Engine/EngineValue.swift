@@ -14,10 +14,6 @@ final class EngineValue: Sendable {
     let engine: any StorageBackend
     let key: CacheKey
 
-    /// The key that earlier versions used. Bytes under it are newer than those under `key`; see ``fetch()``.
-    private let formerKey: CacheKey?
-    private let isAtFormerKey = Locked(false)
-
     /// Held from a read to the write that depends on it, so that no change is lost.
     let turn = AsyncTurn()
 
@@ -47,35 +43,15 @@ final class EngineValue: Sendable {
     private init(_ engine: any StorageEngine, key: CacheKey) {
         self.engine = engine.backend
         self.key = key
-        formerKey = key == .uniqueValue ? .formerUniqueValue : nil
         followed = FollowedEngine.shared(engine)
     }
 
     deinit {
-        followed?.remove(keys, ObjectIdentifier(self))
+        followed?.remove(key, ObjectIdentifier(self))
     }
-
-    /// The keys under which the bytes may be stored.
-    var keys: [CacheKey] { [key] + (formerKey.map { [$0] } ?? []) }
 
     /// Reads the bytes. Only called within the turn.
-    ///
-    /// Each write removes the bytes under the former key. So bytes there come from an earlier version, which used only
-    /// that key. They are newer than those under `key`, which then come from Boutique 2.
-    func fetch() async throws -> Data? {
-        guard let formerKey else { return try await engine.fetch(key: key) }
-        let former = try await engine.fetch(key: formerKey)
-        isAtFormerKey.withLock { $0 = former != nil }
-        // Read last, so that bytes which another process moves in the meantime are found.
-        return if let former { former } else { try await engine.fetch(key: key) }
-    }
-
-    /// The operations that replace the bytes that were read last.
-    func operations(storing data: Data) -> [StorageOperation] {
-        var operations = [StorageOperation.write(key: key, data: data)]
-        if let formerKey, isAtFormerKey.withLock({ $0 }) { operations.append(.remove(key: formerKey)) }
-        return operations
-    }
+    func fetch() async throws -> Data? { try await engine.fetch(key: key) }
 
     /// Applies operations to the engine, with the origin of its ``FollowedEngine``.
     ///
@@ -99,13 +75,6 @@ final class EngineValue: Sendable {
         }
     }
 
-    /// The conditions under which ``fetch()`` would return the same bytes again. Only called within the turn.
-    func conditions(on data: Data?) -> [StorageCondition] {
-        guard let formerKey else { return [StorageCondition(key: key, data: data)] }
-        if isAtFormerKey.withLock({ $0 }) { return [StorageCondition(key: formerKey, data: data)] }
-        return [StorageCondition(key: formerKey, data: nil), StorageCondition(key: key, data: data)]
-    }
-
     /// Announces the stored bytes after foreign changes, and after failed writes.
     private func beginRefreshing() {
         followed?.add(self)
@@ -114,19 +83,15 @@ final class EngineValue: Sendable {
 
     /// Fetches the bytes that could not be decoded and were kept aside, the oldest first.
     func fetchAside() async throws -> UndecodableBytes {
-        var kept = UndecodableBytes()
-        for value in keys.reversed().map(\.rawValue) {
-            while let data = try await engine.fetch(key: asideKey(named: kept.freeName(of: value))) {
-                kept.append(data, of: value)
-            }
-        }
+        var kept = UndecodableBytes(of: key.rawValue)
+        while let data = try await engine.fetch(key: asideKey(named: kept.freeName)) { kept.append(data) }
         return kept
     }
 
     /// The key under which to keep bytes aside; `nil` if they are kept already.
     func asideKey(for data: Data) async throws -> CacheKey? {
         let kept = try await fetchAside()
-        return kept.contains(data) ? nil : asideKey(named: kept.freeName(of: key.rawValue))
+        return kept.contains(data) ? nil : asideKey(named: kept.freeName)
     }
 
     /// The key for a name of ``UndecodableBytes``.
@@ -161,7 +126,4 @@ final class EngineValue: Sendable {
 extension CacheKey {
     /// The key of a value without an explicit one. It is that of Boutique 2, so that each reads the value of the other.
     static let uniqueValue = CacheKey("unique-value")
-
-    /// The key of such a value in earlier versions.
-    fileprivate static let formerUniqueValue = CacheKey("async-stored-value")
 }

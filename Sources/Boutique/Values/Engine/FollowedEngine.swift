@@ -43,20 +43,16 @@ final class FollowedEngine: Sendable {
         currentOrigin.withLock { $0 = StorageOrigin() }
     }
 
-    /// Starts to refresh a value after foreign changes of its keys.
+    /// Starts to refresh a value after foreign changes of its key.
     func add(_ value: EngineValue) {
-        values.withLock { values in
-            for key in value.keys { values[key, default: []].append(Weak(value)) }
-        }
+        values.withLock { $0[value.key, default: []].append(Weak(value)) }
     }
 
     /// Removes a value that is being deallocated. A new one may have replaced it already.
-    func remove(_ keys: [CacheKey], _ identity: ObjectIdentifier) {
+    func remove(_ key: CacheKey, _ identity: ObjectIdentifier) {
         values.withLock { values in
-            for key in keys {
-                values[key]?.removeAll { $0.identity == identity }
-                if values[key]?.isEmpty == true { values[key] = nil }
-            }
+            values[key]?.removeAll { $0.identity == identity }
+            if values[key]?.isEmpty == true { values[key] = nil }
         }
     }
 

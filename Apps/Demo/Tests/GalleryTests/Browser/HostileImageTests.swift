@@ -8,7 +8,7 @@ import Testing
 extension BrowserTests {
 
     @Test func `An image with a script runs nothing, even if it is opened as a document`() async throws {
-        // The gallery does not accept such an image from the API, but an earlier version may have stored one.
+        // The gallery does not accept such an image from the API, but another program may have stored one.
         let image = """
             <svg xmlns="http://www.w3.org/2000/svg" width="4" height="3" onload="document.documentElement.id='run'">\
             <script>document.documentElement.id = "run"; parent.document.title = "run"</script>\

@@ -1,13 +1,11 @@
-import CSQLiteConfiguration
 import Foundation
 import GRDB
 import GRDBSQLite
-import Logging
 
 extension SQLiteFile {
 
-    /// Opens a file in WAL mode, and prepares the unnamed collection's table if that one is to be used; creates the file
-    /// and its folder if they are missing.
+    /// Opens a file in WAL mode, and prepares the unnamed collection's table if that one is to be used; creates the
+    /// file and its folder if they are missing.
     ///
     /// - Throws: A ``StorageError``. The file is then unchanged.
     static func openPool(
@@ -124,51 +122,14 @@ extension SQLiteFile {
         _ lockTimeout: TimeInterval,
         _ pool: SQLiteConnectionPool
     ) throws {
-        let table = SQLiteTable.standard
-        switch found {
-        case .complete: break
-        case .withoutDefaults: addDefaults(to: table, of: url, lockTimeout, try pool.writer())
-        case .missing, .incomplete:
-            try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
-                try pool.writer().writeWithoutTransaction { db in
-                    try db.inTransaction(.immediate) {
-                        try table.create(in: db)
-                        return .commit
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds the defaults that Bodega 2 needs to insert into a table of an earlier version of this package.
-    ///
-    /// Nothing else depends on them. So this waits for no lock, and if it fails, the file opens nevertheless.
-    private static func addDefaults(
-        to table: SQLiteTable,
-        of url: URL,
-        _ lockTimeout: TimeInterval,
-        _ writer: DatabaseQueue
-    ) {
-        do {
-            try writer.writeWithoutTransaction { db in
-                guard let connection = db.sqliteConnection else { return }
-                db.setLockTimeout(0)
-                // Apple's SQLite rejects changes of definitions by default.
-                let wasDefended = emporium_sqlite_defend(connection, 0)
-                defer {
-                    if wasDefended == 1 { _ = emporium_sqlite_defend(connection, 1) }
-                    db.setLockTimeout(lockTimeout)
-                }
+        if found == .complete { return }
+        try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
+            try pool.writer().writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
-                    if try table.condition(in: db) == .withoutDefaults { try table.addDefaults(in: db) }
+                    try SQLiteTable.standard.create(in: db)
                     return .commit
                 }
             }
-        } catch {
-            bodegaLogger.debug(
-                "Bodega 2 can't insert into a table of an earlier version yet. The next opening tries again.",
-                metadata: ["file": "\(url.path)", "error": "\(error)"]
-            )
         }
     }
 }

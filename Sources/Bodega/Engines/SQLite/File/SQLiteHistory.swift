@@ -15,9 +15,9 @@ struct SQLiteHistory: Sendable {
 
     /// Creates the log inside of a transaction, unless another writer has created it in the meantime.
     func begin(in db: Database) throws {
-        if try log.form(in: db) != nil, try log.end(in: db) != nil { return }
+        if try log.isComplete(in: db), try log.end(in: db) != nil { return }
         switch try table.condition(in: db) {
-        case .complete, .withoutDefaults: break
+        case .complete: break
         // Another program may have recreated the table without the column that Bodega 2 lacks.
         case .incomplete: try table.create(in: db)
         case .missing:
@@ -40,7 +40,14 @@ struct SQLiteHistory: Sendable {
 
     /// The end of the log, `nil` if there is no log.
     func end(in db: Database) throws -> SQLiteLogPosition? {
-        try state(in: db)?.end
+        try core.checkPlace()
+        let exists =
+            switch try core.connections {
+            case .pool: try core.logs.exists(log, in: db)
+            // The file may have been replaced by another one, so the result is not cached.
+            case .reader: try log.isComplete(in: db)
+            }
+        return exists ? try log.end(in: db) : nil
     }
 
     /// Passes on all items in parts, see ``CommitReportingStorageEngine/readSnapshot(_:)``.
@@ -56,14 +63,14 @@ struct SQLiteHistory: Sendable {
 
     /// The next changes after a cursor, `nil` if the log does not contain its position.
     func delta(since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database) throws -> StorageDelta? {
-        guard let position = SQLiteLogPosition(cursor), let (form, end) = try state(in: db),
+        guard let position = SQLiteLogPosition(cursor), let end = try end(in: db),
             try log.has(position, in: db)
         else { return nil }
         guard position.number < end.number else { return StorageDelta(changes: [], cursor: cursor, isComplete: true) }
-        if let origin, form == .current, try !log.hasChanges(after: position, notOf: origin, in: db) {
+        if let origin, try !log.hasChanges(after: position, notOf: origin, in: db) {
             return StorageDelta(changes: [], cursor: end.cursor, isComplete: true)
         }
-        guard let part = try log.changes(after: position, form, in: db) else { return nil }
+        guard let part = try log.changes(after: position, in: db) else { return nil }
         return StorageDelta(changes: part.changes, cursor: part.last.cursor, isComplete: part.last == end)
     }
 
@@ -80,17 +87,5 @@ struct SQLiteHistory: Sendable {
         let keys = all.keysWritten(excluding: request.excluded)
         all.items = try table.items(FetchRequest(Array(keys), request.fields), in: db)
         return all
-    }
-
-    private func state(in db: Database) throws -> (form: SQLiteChangeLog.Form, end: SQLiteLogPosition)? {
-        try core.checkPlace()
-        let form: SQLiteChangeLog.Form?
-        switch try core.connections {
-        case .pool: form = try core.logs.form(of: log, in: db)
-        // The file may have been replaced by another one, so the form is not cached.
-        case .reader: form = try log.form(in: db)
-        }
-        guard let form, let end = try log.end(in: db) else { return nil }
-        return (form, end)
     }
 }

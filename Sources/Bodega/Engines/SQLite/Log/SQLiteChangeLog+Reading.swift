@@ -49,15 +49,12 @@ extension SQLiteChangeLog {
 
     /// The changes after an existing row, at most ``partLimit``, and the row of the last one.
     ///
-    /// - Parameter form: The form of the log.
     /// - Returns: `nil` if one of them has been removed.
     func changes(
         after position: SQLiteLogPosition,
-        _ form: Form,
         in db: Database
     ) throws -> (changes: [StorageChange], last: SQLiteLogPosition)? {
-        let origin = form == .current ? "origin" : "NULL"
-        let columns = "number, nonce, change, key, kind, \(origin)"
+        let columns = "number, nonce, change, key, kind, origin"
         let sql = "SELECT \(columns) FROM main.\(name) WHERE number > ?1 ORDER BY number LIMIT ?2"
         let statement = try SQLiteStatement(sql, in: db)
         defer { statement.reset() }

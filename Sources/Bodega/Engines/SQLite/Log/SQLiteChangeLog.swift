@@ -18,14 +18,6 @@ import GRDB
 /// after it. If the statement yields instead, its note is removed before the next note is made.
 final class SQLiteChangeLog: Sendable {
 
-    /// The form in which a log is in a file.
-    enum Form: CaseIterable, Sendable {
-        /// The form in which this version creates logs.
-        case current
-        /// The first form: there is no column for origins, and some triggers rely on that.
-        case withoutOrigins
-    }
-
     /// The number of changes that a log keeps.
     static let limit = 100_000
 
@@ -68,15 +60,14 @@ final class SQLiteChangeLog: Sendable {
         originUpdate = "UPDATE main.\(name) SET origin = ?1 WHERE number > ?2 AND origin IS NOT ?1"
     }
 
-    /// The form of the log, `nil` if the log or a part of what writes it is missing. It depends on the schema alone.
+    /// Whether the log exists with everything that writes it. It depends on the schema alone.
     ///
     /// The log must be newer than its table: a program that recreates the table, as SQLite advises for changes that
     /// `ALTER TABLE` doesn't support, may restore the triggers, but not the changes made in the meantime. Compacting
     /// and copying a file keep the order.
-    func form(in db: Database) throws -> Form? {
+    func isComplete(in db: Database) throws -> Bool {
         // In constant time, unlike the rest, which only files with logs need.
-        let columns = try SQLiteColumn.all(of: name, in: db)
-        if columns.isEmpty { return nil }
+        guard try db.columnNames(of: name).contains("origin") else { return false }
         let statement = try SQLiteStatement(
             "SELECT type, name, rowid, sql FROM main.sqlite_master WHERE tbl_name IN (?1, ?2)", in: db)
         defer { statement.reset() }
@@ -92,18 +83,17 @@ final class SQLiteChangeLog: Sendable {
             default: break
             }
         }
-        guard let log, let items, log > items else { return nil }
-        let form: Form = columns["origin"] != nil ? .current : .withoutOrigins
-        return Set(triggers(form).map { "CREATE TRIGGER " + $0.definition }) == found ? form : nil
+        guard let log, let items, log > items else { return false }
+        return Set(triggers.map { "CREATE TRIGGER " + $0.definition }) == found
     }
 
-    /// Whether the log is in its current form, and the only effect of a change to the collection's table, so that it is
-    /// known in advance what the triggers will write.
+    /// Whether the log is complete, and the only effect of a change to the collection's table, so that it is known in
+    /// advance what the triggers will write.
     ///
     /// Other triggers would have other effects. With foreign keys, SQLite itself may change a table when another one
     /// changes. In another program's table, keys may compare differently, or a row may replace another.
     func isOnlyEffect(in db: Database) throws -> Bool {
-        guard try form(in: db) == .current, try end(in: db) != nil else { return false }
+        guard try isComplete(in: db), try end(in: db) != nil else { return false }
         let isOnly = try Bool.fetchOne(
             db,
             sql: """
@@ -117,7 +107,7 @@ final class SQLiteChangeLog: Sendable {
                     )
                 ) AND EXISTS (SELECT 1 FROM pragma_table_info(?1, 'main') WHERE name = 'key' AND type = 'TEXT')
                 """,
-            arguments: [plainTable, plainName, triggers(.current).count]
+            arguments: [plainTable, plainName, triggers.count]
         )
         return isOnly == true
     }
@@ -141,28 +131,13 @@ final class SQLiteChangeLog: Sendable {
         )
         let nonce = start.map { "\($0.nonce)" } ?? "random()"
         try db.execute(sql: "INSERT INTO main.\(name) VALUES (0, \(nonce), \(Change.begun), NULL, NULL, NULL)")
-        try createTriggers(in: db)
-    }
-
-    /// Brings a log of the first form into the current one, inside of a transaction. Its rows and cursors stay valid.
-    func addOrigins(in db: Database) throws {
-        try removeTriggers(in: db)
-        try db.execute(sql: "ALTER TABLE main.\(name) ADD COLUMN origin BLOB")
-        try createTriggers(in: db)
+        for trigger in triggers { try db.execute(sql: "CREATE TRIGGER main." + trigger.definition) }
     }
 
     /// Removes the log and its triggers, inside of a transaction.
     func remove(in db: Database) throws {
-        try removeTriggers(in: db)
+        for trigger in triggers { try db.execute(sql: "DROP TRIGGER IF EXISTS main.\"\(trigger.name)\"") }
         try db.execute(sql: "DROP TABLE IF EXISTS main.\(name)")
-    }
-
-    private func createTriggers(in db: Database) throws {
-        for trigger in triggers(.current) { try db.execute(sql: "CREATE TRIGGER main." + trigger.definition) }
-    }
-
-    private func removeTriggers(in db: Database) throws {
-        for trigger in triggers(.current) { try db.execute(sql: "DROP TRIGGER IF EXISTS main.\"\(trigger.name)\"") }
     }
 }
 
@@ -181,7 +156,7 @@ extension SQLiteChangeLog {
         }
     }
 
-    private func triggers(_ form: Form) -> [Trigger] {
+    private var triggers: [Trigger] {
         func trigger(_ name: String, _ event: String, when condition: String? = nil, _ statements: [String]) -> Trigger
         {
             Trigger("\(plainName)_\(name)", event, on: table, when: condition, statements)
@@ -196,11 +171,9 @@ extension SQLiteChangeLog {
         let isNoMove = "NEW.key IS OLD.key OR NEW.key NOT IN (\(SQLiteKey.detours(of: "OLD.key")))"
         // Only updates of these columns can replace a row, so the triggers don't slow down other updates.
         let moving = "UPDATE OF key, rowid, _rowid_, oid"
-        // The first form relies on the number of columns here.
-        let columns = form == .current ? " (number, nonce, change, key, kind)" : ""
         // Before an insertion that doesn't choose a row id, the row id is -1.
-        let inserting = noting(columns, condition: "NEW.rowid <> -1 AND ")
-        let updating = noting(columns, excluding: " AND rowid <> OLD.rowid")
+        let inserting = noting(condition: "NEW.rowid <> -1 AND ")
+        let updating = noting(excluding: " AND rowid <> OLD.rowid")
         return [
             trigger("inserted", "AFTER INSERT", [written, trim]),
             trigger("updated", "AFTER UPDATE", when: isNoMove, ["\(removed) WHERE \(isAnother)", written, trim]),
@@ -224,11 +197,9 @@ extension SQLiteChangeLog {
     /// SQL that notes the items with which a new row conflicts. Instead of a nonce, a note has the end of the log.
     ///
     /// - Parameters:
-    ///   - columns: SQL for the log's columns.
     ///   - condition: SQL for when a row can conflict by its id.
     ///   - others: SQL for the rows that can conflict at all.
     private func noting(
-        _ columns: String,
         condition: String = "",
         excluding others: String = ""
     ) -> (condition: String, statements: [String]) {
@@ -240,7 +211,7 @@ extension SQLiteChangeLog {
         ]
         let notes = [(-1, byKey), (-2, byID)].map { number, conflict in
             """
-            INSERT INTO \(name)\(columns) \
+            INSERT INTO \(name) (number, nonce, change, key, kind) \
             SELECT \(number), (SELECT max(number) FROM \(name)), \(Change.endangered), key, kind \
             FROM \(table) WHERE \(conflict)
             """

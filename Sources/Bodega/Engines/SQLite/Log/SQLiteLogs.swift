@@ -1,35 +1,34 @@
 import Foundation
 import GRDB
 
-/// The change logs of one file: in which form each of them is in the file, and the origins of the changes in them.
+/// The change logs of one file: which collections have one, and the origins of the changes in them.
 final class SQLiteLogs: Sendable {
 
     /// What was found at one version of the schema. Every program that creates or removes a log changes the version.
     private struct Finding: Sendable {
         let schema: Int
-        /// `nil` if there is no log.
-        let form: SQLiteChangeLog.Form?
+        let exists: Bool
     }
 
     /// The last findings, by the names of the logs, for a limited number of logs.
     private let findings = Locked<[String: Finding]>([:])
     private static let limit = 512
 
-    /// The form of a log, `nil` if there is none.
+    /// Whether there is a log, and it is complete.
     ///
     /// While the schema is unchanged, this reads only its version, so that a write to a collection without a log costs
     /// hardly more than one to a file without logs.
-    func form(of log: SQLiteChangeLog, in db: Database) throws -> SQLiteChangeLog.Form? {
+    func exists(_ log: SQLiteChangeLog, in db: Database) throws -> Bool {
         let schema = try SQLiteChangeLog.schemaVersion(in: db)
-        if let finding = findings.withLock({ $0[log.name] }), finding.schema == schema { return finding.form }
-        let finding = Finding(schema: schema, form: try log.form(in: db))
+        if let finding = findings.withLock({ $0[log.name] }), finding.schema == schema { return finding.exists }
+        let finding = Finding(schema: schema, exists: try log.isComplete(in: db))
         if db.isInsideTransaction, !db.configuration.readonly {
             // The transaction may have changed the schema. After a rollback, another one can reuse the version.
             db.afterNextTransaction { _ in self.keep(finding, of: log) }
         } else {
             keep(finding, of: log)
         }
-        return finding.form
+        return finding.exists
     }
 
     private func keep(_ finding: Finding, of log: SQLiteChangeLog) {
@@ -43,7 +42,7 @@ final class SQLiteLogs: Sendable {
     ///
     /// - Parameters:
     ///   - origin: The origin.
-    ///   - log: The collection's log. If an earlier version created it, it gets the column for origins.
+    ///   - log: The collection's log.
     ///   - work: Changes the collection.
     /// - Returns: The part of the log that the changes take up; `nil` if there is no log.
     func attribute(
@@ -52,9 +51,7 @@ final class SQLiteLogs: Sendable {
         _ db: Database,
         _ work: () throws -> Void
     ) throws -> SQLiteLogSpan? {
-        let form = try form(of: log, in: db)
-        if form == .withoutOrigins { try log.addOrigins(in: db) }
-        guard form != nil, let before = try log.end(in: db) else {
+        guard try exists(log, in: db), let before = try log.end(in: db) else {
             try work()
             return nil
         }

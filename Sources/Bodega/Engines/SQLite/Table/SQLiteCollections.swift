@@ -31,7 +31,7 @@ enum SQLiteCollections {
 
     /// Whether there is a register. Unlike GRDB's `tableExists`, this does not read the names of all tables.
     private static func exists(in db: Database) throws -> Bool {
-        try !SQLiteColumn.all(of: "emporium_collections", in: db).isEmpty
+        try !db.columnNames(of: "emporium_collections").isEmpty
     }
 
     /// The table of a collection, `nil` if the register doesn't contain it.

@@ -64,7 +64,7 @@ struct SQLiteTable: Sendable {
     /// Creates the table, or adds the column that a table of Bodega 2 lacks. Does nothing to a complete table.
     func create(in db: Database) throws {
         try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(definition)")
-        if try columns(in: db)["kind"] == nil {
+        if try !db.columnNames(of: name).contains("kind") {
             try db.execute(sql: "ALTER TABLE \(name) ADD COLUMN kind INTEGER")
         }
     }
@@ -74,8 +74,6 @@ struct SQLiteTable: Sendable {
         case missing
         /// It lacks the column that a table of Bodega 2 lacks.
         case incomplete
-        /// Bodega 2 cannot insert into it, because an earlier version of this package has created it.
-        case withoutDefaults
         case complete
     }
 
@@ -83,23 +81,15 @@ struct SQLiteTable: Sendable {
     ///
     /// - Throws: ``StorageError/Code/cannotOpen`` if the table belongs to another program.
     func condition(in db: Database) throws -> Condition {
-        let columns = try columns(in: db)
+        let columns = try db.columnNames(of: name)
         if columns.isEmpty { return .missing }
-        guard Self.referenceColumns.isSubset(of: columns.keys) else {
+        guard Self.referenceColumns.isSubset(of: columns) else {
             throw StorageError(
                 .cannotOpen,
                 "The database has a table \(name) of another program. Choose another file name or collection."
             )
         }
-        if columns["kind"] == nil { return .incomplete }
-        // In constant time, unlike the rest, which only old files need.
-        if columns["createdAt"]?.hasDefault == true { return .complete }
-        let found = try String.fetchOne(
-            db,
-            sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?",
-            arguments: [plainName]
-        )
-        return found == "CREATE TABLE " + earlierDefinition(ofDates: "TEXT NOT NULL") ? .withoutDefaults : .complete
+        return columns.contains("kind") ? .complete : .incomplete
     }
 
     /// Whether the table exists, with or without the column that a table of Bodega 2 lacks.
@@ -113,10 +103,7 @@ struct SQLiteTable: Sendable {
     ///
     /// - Throws: ``StorageError/Code/cannotOpen`` if the table belongs to another program.
     func isComplete(in db: Database) throws -> Bool {
-        switch try condition(in: db) {
-        case .missing, .incomplete: false
-        case .withoutDefaults, .complete: true
-        }
+        try condition(in: db) == .complete
     }
 
     /// The text after `CREATE TABLE`, as SQLite keeps it.
@@ -137,40 +124,6 @@ struct SQLiteTable: Sendable {
 
     private static let dateWithDefault = "TEXT NOT NULL DEFAULT (\(SQLiteDate.now))"
 
-    /// The same for tables that earlier versions have created.
-    private func earlierDefinition(ofDates date: String) -> String {
-        """
-        \(name) (
-            key TEXT PRIMARY KEY NOT NULL,
-            value BLOB NOT NULL,
-            createdAt \(date),
-            updatedAt \(date),
-            kind INTEGER
-        )
-        """
-    }
-
-    /// Adds the defaults of the dates to a table that lacks them, inside of a transaction.
-    ///
-    /// Only the table's definition changes, and no row, index or trigger: this is the second procedure of
-    /// https://www.sqlite.org/lang_altertable.html#otheralter, which SQLite recommends for changing default values.
-    func addDefaults(in db: Database) throws {
-        let version = try SQLiteChangeLog.schemaVersion(in: db)
-        try db.execute(sql: "PRAGMA writable_schema = ON")
-        let result = Result {
-            try db.execute(
-                sql: "UPDATE main.sqlite_master SET sql = ? WHERE type = 'table' AND name = ?",
-                arguments: ["CREATE TABLE " + earlierDefinition(ofDates: Self.dateWithDefault), plainName]
-            )
-            // Makes all connections of all programs parse the schema again.
-            try db.execute(sql: "PRAGMA schema_version = \(version + 1)")
-        }
-        try db.execute(sql: "PRAGMA writable_schema = OFF")
-        try result.get()
-    }
-
     /// The columns of a table of Bodega 2.
     static let referenceColumns: Set = ["key", "value", "createdAt", "updatedAt"]
-
-    private func columns(in db: Database) throws -> [String: SQLiteColumn] { try SQLiteColumn.all(of: name, in: db) }
 }
