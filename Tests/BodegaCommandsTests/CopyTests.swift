@@ -25,7 +25,7 @@ struct CopyTests {
             let copied = await bodega("copy", source, target)
             #expect(copied == RunResult(status: 0, output: Array("copied \(items.count)\n".utf8), errors: ""))
             let copy = try StorageAddress(parsing: target).openForReading()
-            #expect(try await copy.itemsWithDates(of: copy.fetchKeys()) == items)
+            #expect(try await copy.backend.fetchItems(keys: copy.fetchKeys()) == items)
             #expect(await bodega("copy", source, target).text == "copied 0, already there \(items.count)\n")
         }
     }
@@ -166,7 +166,7 @@ struct CopyTests {
         try await source.write(Data([1]), key: CacheKey("a"))
         var report = CopyReport()
         await #expect {
-            try await Copier(from: source, to: ForgetfulEngine(), overwrites: false).run(report: &report) { _ in }
+            try await Copier(from: source, to: ForgetfulEngine().backend, overwrites: false).run(report: &report) { _ in }
         } throws: { ($0 as? ToolError)?.message.contains("is not what was written") == true }
         #expect(report.copied == 0)
     }

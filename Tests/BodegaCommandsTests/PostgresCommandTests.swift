@@ -83,11 +83,11 @@ struct PostgresCommandTests {
             #expect(await bodega("copy", source, store).text == "copied 0, already there \(items.count)\n")
             #expect(await bodega("diff", source, store).status == 0)
             let database = try await PostgresStorageEngine(StorageAddress(parsing: store))
-            #expect(try await database.itemsWithDates(of: database.fetchKeys()) == items)
+            #expect(try await database.fetchItems(keys: database.fetchKeys()) == items)
             let back = address(folder.appendingPathComponent("back"))
             #expect(await bodega("copy", store, back).text == "copied \(items.count)\n")
             let copy = try StorageAddress(parsing: back).openForReading()
-            #expect(try await copy.itemsWithDates(of: copy.fetchKeys()) == items)
+            #expect(try await copy.backend.fetchItems(keys: copy.fetchKeys()) == items)
         }
     }
 

@@ -21,7 +21,7 @@ struct ChangeFeedTests {
         since cursor: StorageCursor,
         excluding origin: StorageOrigin? = nil
     ) async throws -> StorageDelta {
-        try #require(try await .whole(since: cursor, excluding: origin, engine.fetchChanges(since:excluding:)))
+        try #require(try await engine.fetchAllChanges(since: cursor, excluding: origin))
     }
 
     @Test func `A follower receives each change after a snapshot once, with its origin`() async throws {

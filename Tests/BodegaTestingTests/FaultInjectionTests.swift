@@ -11,7 +11,7 @@ import Testing
     private let c = CacheKey("c")
 
     @Test func `fail the n-th matching call only`() async throws {
-        let engine = FaultInjectingStorageEngine(memory, faults: [.fail([.apply], .number(2))])
+        let engine = FaultInjectingStorageEngine(memory, faults: [.fail([.apply], .number(3))])
         try await engine.write(Data([1]), key: a)
         try await engine.write([(b, Data([2]))])
         await #expect(throws: StorageError.self) { try await engine.write(Data([3]), key: c) }

@@ -9,7 +9,7 @@ import Testing
 
     private let engine = BusyEngine()
 
-    private func text(_ items: [(key: CacheKey, data: Data)]?) -> [String]? {
+    private func text(_ items: [StorageItem]?) -> [String]? {
         items?.map { "\($0.key.rawValue)=\(String(decoding: $0.data, as: UTF8.self))" }.sorted()
     }
 
@@ -19,7 +19,6 @@ import Testing
         try await engine.memory.write(Data("0".utf8), key: CacheKey("a"))
         engine.interruptions.withLock { $0 = count }
         let delta = try #require(await engine.fetchChangedItems(since: cursor, excluding: nil))
-        let items = delta.items
         #expect(text(delta.items) == ["a=\(count)"])
         #expect(delta.changes.count == count + 1)
         #expect(try await engine.fetchChanges(since: delta.cursor, excluding: nil)?.changes == [])

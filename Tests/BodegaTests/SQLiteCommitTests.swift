@@ -25,7 +25,7 @@ import Testing
         _ key: String, to engine: SQLiteStorageEngine, by origin: StorageOrigin
     ) async throws -> StorageCommit? {
         try await StorageOrigin.$current.withValue(origin) {
-            try await engine.commit([.write(key: CacheKey(key), data: Data(key.utf8))])
+            try await engine.apply(StorageBatch([.write(key: CacheKey(key), data: Data(key.utf8))])).value.commit
         }
     }
 
@@ -43,9 +43,9 @@ import Testing
         #expect(second.before == foreign && foreign != first.after)
         let delta = try #require(try await engine.fetchChanges(since: first.after, excluding: nil))
         #expect(delta.changes.map(\.origin) == [nil, own] && delta.cursor == second.after)
-        let nothing = try #require(try await engine.commit([.remove(key: CacheKey("absent"))]))
+        let nothing = try #require(try await engine.apply(StorageBatch([.remove(key: CacheKey("absent"))])).value.commit)
         #expect(nothing.before == second.after && nothing.after == second.after)
-        #expect(try await engine.commit([]) == nil)
+        #expect(try await engine.apply(StorageBatch([])).value.commit == nil)
     }
 
     @Test("Concurrent commits return consecutive positions")

@@ -75,7 +75,8 @@ import Testing
         try await write("a", to: engine)
         let cursor = try await start(of: engine)
         try foreign("UPDATE data SET value = x'32' WHERE key = 'a'")
-        let commit = try #require(await engine.commit([.write(key: CacheKey(verbatim: "b"), data: Data())]))
+        let batch = StorageBatch([.write(key: CacheKey(verbatim: "b"), data: Data())])
+        let commit = try #require(await engine.apply(batch).value.commit)
         #expect(commit.before != cursor)
         #expect(try await changes(since: cursor, in: engine) == ["+a", "+b"])
     }
@@ -104,7 +105,7 @@ import Testing
         let change = engine.change { [] }
         await #expect(throws: StorageError.self) { try await engine.core.write(change) { _ in throw Failure() } }
         #expect(try !hasLog())
-        let commit = try await engine.commit([.remove(key: CacheKey(verbatim: "a"))])
+        let commit = try await engine.apply(StorageBatch([.remove(key: CacheKey(verbatim: "a"))])).value.commit
         #expect(commit?.before == cursor)
     }
 

@@ -206,17 +206,18 @@ import Testing
     @Test("Creating or removing a log in a transaction affects the rest of the transaction")
     func inOneTransaction() async throws {
         let place = try Place()
-        let (table, date, items) = (place.engine.table, Date(), items(300))
+        let (table, date) = (place.engine.table, Date())
+        let batch = StorageBatch(items(300).map { .write(key: $0.key, data: $0.data) })
         try await place.engine.core.writeUnreported { db in
             try table.log.begin(in: db)
-            try table.write(items, at: date, by: nil, in: db)
+            try table.apply(batch, at: date, in: db)
         }
         #expect(try place.log().count == 301)
         try await place.engine.core.writeUnreported { db in
             try table.log.remove(in: db)
-            try table.write(items, at: date, by: nil, in: db)
+            try table.apply(batch, at: date, in: db)
             try table.log.begin(in: db)
-            try table.write(items, at: date, by: nil, in: db)
+            try table.apply(batch, at: date, in: db)
         }
         #expect(try place.log().count == 301)
     }
@@ -226,11 +227,12 @@ import Testing
         struct Refusal: Error {}
         let place = try Place()
         let (core, table, date, items) = (place.engine.core, place.engine.table, Date(), items(300))
+        let batch = StorageBatch(items.map { .write(key: $0.key, data: $0.data) })
         // The creation of a log and its removal are rolled back.
         await #expect(throws: StorageError.self) {
             try await core.writeUnreported { db in
                 try table.log.begin(in: db)
-                try table.write(items, at: date, by: nil, in: db)
+                try table.apply(batch, at: date, in: db)
                 throw Refusal()
             }
         }
@@ -239,7 +241,7 @@ import Testing
         await #expect(throws: StorageError.self) {
             try await core.writeUnreported { db in
                 try table.log.remove(in: db)
-                try table.write(items, at: date, by: nil, in: db)
+                try table.apply(batch, at: date, in: db)
                 throw Refusal()
             }
         }

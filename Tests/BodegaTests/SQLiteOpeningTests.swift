@@ -83,7 +83,7 @@ import Testing
         try await engine.write(data, key: key)
         let cursor = try await readSnapshot(of: engine)
         SQLiteFileCalls.watch(folder)
-        let commit = try await engine.commit([.remove(key: key)])
+        let commit = try await engine.apply(StorageBatch([.remove(key: key)])).value.commit
         #expect(commit?.before == cursor)
         // Those of files that were opened before are counted, too.
         #expect(SQLiteFileCalls.of(folder).syncs == ["data.sqlite3-wal": 1])

@@ -29,7 +29,7 @@ struct QueryPageTests {
         var keys: [CacheKey] = []
         var place: QueryPlace?
         while true {
-            let page = try await query.page(from: engine, limit: limit, after: place)
+            let page = try await query.page(from: StorageReader(engine), limit: limit, after: place)
             keys += page.matches
             guard page.hasMore, let last = page.places.last else { return keys }
             place = last
@@ -72,7 +72,8 @@ struct QueryPageTests {
         #expect(try await engine.count(.all(after: middle), upTo: .max) == 1_499)
         #expect(try await engine.count(.all(after: nil), upTo: 10) == 10)
         for isDescending in [true, false] {
-            let place = try #require(try await engine.fetch(FetchRequest([items[1_500].key], [.data, .place], index: index)).value.first?.place)
+            let request = FetchRequest([items[1_500].key], .place, index: index)
+            let place = try #require(try await engine.fetch(request).value.first?.place)
             let scan = StorageScan.range(
                 index, from: .start, to: .before(.none), isDescending: isDescending, after: place)
             let received = Locked(0)

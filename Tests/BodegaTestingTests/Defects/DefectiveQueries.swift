@@ -51,7 +51,7 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
     var indexes: (any StorageIndexes)? { self }
 
     func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
-        for case .apply(_, let data) in batch.operations where defect == .refusesIrregularItems {
+        for case .write(_, let data) in batch.operations where defect == .refusesIrregularItems {
             if !hasIndexes { break }
             if sortKey(of: data) == nil { throw StorageError(.encodingFailed, "The item is not JSON.") }
         }

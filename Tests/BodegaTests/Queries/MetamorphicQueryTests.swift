@@ -38,7 +38,7 @@ struct MetamorphicQueryTests {
     }
 
     private func keys(_ filter: JSONFilter) async throws -> [CacheKey] {
-        try await query(filter).page(from: engine, limit: .max, after: nil).matches
+        try await query(filter).page(from: StorageReader(engine), limit: .max, after: nil).matches
     }
 
     @Test("find what their conditions accept item by item: NoREC")
@@ -78,7 +78,7 @@ struct MetamorphicQueryTests {
                 #expect(Set(found).union(others) == Set(all), "seed \(Seed.current): \(filter)")
                 #expect(found.count + others.count == all.count, "seed \(Seed.current): \(filter)")
                 let counts = (
-                    try await query(filter).count(in: engine), try await query(.not(filter)).count(in: engine)
+                    try await query(filter).count(in: StorageReader(engine)), try await query(.not(filter)).count(in: StorageReader(engine))
                 )
                 #expect(counts == (found.count, others.count), "seed \(Seed.current): \(filter)")
                 // A part and its complement of a second condition add up, too.
@@ -99,10 +99,10 @@ struct MetamorphicQueryTests {
         try await memory.write(try await engine.fetchAll())
         for text in ["@.a", "@.b == 1", "@.a == @.a", "@.a != 1", "@.a < 'x'"] {
             let query = query(try JSONFilterParser.parse(text))
-            let found = try await query.page(from: engine, limit: .max, after: nil).matches
+            let found = try await query.page(from: StorageReader(engine), limit: .max, after: nil).matches
             #expect(
-                found == (try await query.page(from: memory, limit: .max, after: nil).matches), "\(text)")
-            #expect(try await query.count(in: engine) == found.count, "\(text)")
+                found == (try await query.page(from: StorageReader(memory), limit: .max, after: nil).matches), "\(text)")
+            #expect(try await query.count(in: StorageReader(engine)) == found.count, "\(text)")
         }
     }
 

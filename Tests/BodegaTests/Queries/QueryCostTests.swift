@@ -204,7 +204,7 @@ struct QueryCostTests {
         let folder = TemporaryFolder()
         let tickets = (0..<1_000).map { Ticket($0, of: 1_000) }
         let engine = CountingItems(
-            base: try SQLiteStorageEngine(openingFile: folder.file("tickets"), durability: .relaxed))
+            of: try SQLiteStorageEngine(openingFile: folder.file("tickets"), durability: .relaxed))
         let storage = Tickets(storage: engine)
         try await storage.store(tickets.map { (CacheKey("\($0.id)"), $0) })
         try await storage.createIndexes()

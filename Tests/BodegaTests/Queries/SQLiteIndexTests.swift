@@ -71,7 +71,7 @@ struct SQLiteIndexTests {
             .irregular(index), .approximate(index, from: low, to: high),
         ]
         for scan in scans {
-            let read = try await plans { table, db in try table.scan(scan, in: db) { _ in true } }
+            let read = try await plans { table, db in try table.scan(scan, .data, in: db) { _ in true } }
             let counted = try await plans { table, db in _ = try table.count(scan, upTo: .max, in: db) }
             let limited = try await plans { table, db in _ = try table.count(scan, upTo: 10, in: db) }
             #expect(!read.isEmpty && !counted.isEmpty && !limited.isEmpty)

@@ -78,7 +78,7 @@ struct SQLiteScanTests {
             for statement in all() { before[statement] = counters.map { sqlite3_stmt_status(statement, $0, 0) } }
             for scan in scans {
                 var count = 0
-                try table.scan(scan, in: db) { _ in
+                try table.scan(scan, .data, in: db) { _ in
                     count += 1
                     return count < limit
                 }
@@ -128,7 +128,7 @@ struct SQLiteScanTests {
                 try await engine.write((0..<count).map { (CacheKey("\($0)"), Data(#"{"n":1}"#.utf8)) })
                 try await engine.createIndex(index)
                 let read = try await engine.core.readLoosely { [table = engine.table] db in
-                    try table.scan(scan, in: db) { _ in false }
+                    try table.scan(scan, .data, in: db) { _ in false }
                     return Array(
                         sequence(first: nil as OpaquePointer?) { sqlite3_next_stmt(db.sqliteConnection, $0) }
                             .dropFirst().prefix { $0 != nil }

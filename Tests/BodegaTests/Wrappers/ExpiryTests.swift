@@ -73,7 +73,7 @@ import Testing
             try await engine.removeAllData()
             #expect(
                 recorder.calls.map { "\($0.operation) of \($0.keys.count)" } == [
-                    "write of 1", "apply of 2", "remove of 1", "fetch of 1", "fetchMany of 2", "removeAll of 0",
+                    "apply of 1", "apply of 2", "apply of 1", "fetch of 1", "fetch of 2", "apply of 0",
                 ])
         }
     }
@@ -210,7 +210,7 @@ private struct ConditionalGate: ForwardingStorageEngine {
     func forward<Value: StorageAnswerValue>(
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {
-        if call.operation == .applyIf { try await gate.pass() }
+        if case .apply(let batch) = call, batch.conditions != nil { try await gate.pass() }
         return try await body()
     }
 }

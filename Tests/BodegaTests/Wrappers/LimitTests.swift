@@ -197,7 +197,7 @@ import Testing
             _ = try await engine.fetch(keys: [CacheKey("6"), CacheKey("7")])
             calls.append(recorder.calls.map { "\($0.operation) of \($0.keys.count)" })
         }
-        #expect(calls[0] == ["apply of 2", "apply of 1", "apply of 1", "fetch of 1", "fetchMany of 2"])
+        #expect(calls[0] == ["apply of 2", "apply of 1", "apply of 1", "fetch of 1", "fetch of 2"])
         #expect(calls[1] == calls[0])
     }
 

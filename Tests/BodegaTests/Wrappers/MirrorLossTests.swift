@@ -8,7 +8,7 @@ import Testing
 /// returns what the base has, or fails as the base does.
 @Suite(.timeLimit(.minutes(10))) struct MirrorLossTests {
     private let memory = MemoryStorageEngine()
-    private let base: AwayEngine<MemoryStorageEngine>
+    private let base: AwayEngine
     private let copy = MemoryStorageEngine()
     private let clock = ManualClock()
     private let keys = (0..<30).map { CacheKey(verbatim: "\($0)") }
@@ -18,7 +18,7 @@ import Testing
     /// A mirror that loses items.
     enum Lossy: String, CaseIterable { case limited, limitedBytes, expiring, limitedInside, cachedOutside }
 
-    private func mirror(_ lossy: Lossy) -> any StorageEngine {
+    private func mirror(_ lossy: Lossy) -> any StorageBackend {
         switch lossy {
         case .limited: copy.limited(count: 7)
         case .limitedBytes: copy.limited(bytes: 100)
@@ -36,13 +36,10 @@ import Testing
     }
 
     private func mirrored(_ lossy: Lossy, _ reading: MirrorReading = .first) -> Mirrored {
-        func open(_ mirror: some StorageEngine) -> Mirrored {
-            let engine = base.mirrored(to: mirror, readingMirror: reading, clock: InstantClock())
-            return Mirrored(
-                engine: engine, refresh: { try await engine.refresh() },
-                repair: { try await engine.repair(comparingAll: true) }, isComplete: { engine.isMirrorComplete })
-        }
-        return open(mirror(lossy))
+        let engine = base.mirrored(to: mirror(lossy), readingMirror: reading, clock: InstantClock())
+        return Mirrored(
+            engine: engine, refresh: { try await engine.refresh() },
+            repair: { try await engine.repair(comparingAll: true) }, isComplete: { engine.isMirrorComplete })
     }
 
     /// Compares all reads with those of the base.

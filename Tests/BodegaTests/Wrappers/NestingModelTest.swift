@@ -20,7 +20,7 @@ actor NestingModelTest {
     private let nesting: FaultyNesting
     private let keys = (0..<12).map { $0 % 2 == 0 ? CacheKey("\($0)") : CacheKey(verbatim: "\($0)") }
     private var generator: SeededGenerator
-    private var engine: any FaultyNesting.Raw
+    private var engine: any StorageBackend
     private var repair: FaultyNesting.Repair?
     private var model: NestingModel
     /// What a mirror may have: the states since the last write that succeeded.
@@ -133,7 +133,7 @@ actor NestingModelTest {
 
     private func write(
         _ operations: [StorageOperation], _ name: String,
-        _ body: @escaping @Sendable (any FaultyNesting.Raw) async throws -> Void
+        _ body: @escaping @Sendable (any StorageBackend) async throws -> Void
     ) async throws {
         step = "\(name) \(operations)"
         var after = model
@@ -175,7 +175,7 @@ actor NestingModelTest {
     ///   - body: Performs it, and returns whether it was applied.
     private func change(
         to after: NestingModel, hasOperations: Bool,
-        _ body: @escaping @Sendable (any FaultyNesting.Raw) async throws -> Bool
+        _ body: @escaping @Sendable (any StorageBackend) async throws -> Bool
     ) async throws {
         let before = model
         // A write that succeeds clears the list, but a read while it stalls may still find one of these.
@@ -228,7 +228,7 @@ actor NestingModelTest {
     }
 
     private func read<Value: Equatable & Sendable>(
-        _ name: String, _ body: @escaping @Sendable (any FaultyNesting.Raw) async throws -> Value,
+        _ name: String, _ body: @escaping @Sendable (any StorageBackend) async throws -> Value,
         of expected: (NestingModel) -> Value
     ) async throws {
         step = name

@@ -129,10 +129,10 @@ import Testing
     private struct FaultyConditions: ForwardingStorageEngine {
         enum Fate { case succeed, fail, failAfterwards }
 
-        let base: MemoryStorageEngine
+        let base: any StorageBackend
         let fate = Locked(Fate.succeed)
 
-        init(_ base: MemoryStorageEngine) { self.base = base }
+        init(_ base: any StorageBackend) { self.base = base }
 
         func forward<Value: StorageAnswerValue>(
             _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>

@@ -74,7 +74,7 @@ struct WrapperContractTests {
 
     @Test func `Wrappers have the capabilities of their base and no others`() throws {
         let all = MemoryStorageEngine()
-        let none = LeastEngine(all)
+        let none = PlainEngine(all)
         for wrapper in Wrapper.all {
             let workspace = StorageEngineConformance.Workspace()
             let (rich, poor) = (wrapper.wrap(all, in: workspace), wrapper.wrap(none, in: workspace))

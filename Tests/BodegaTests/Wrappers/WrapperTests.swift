@@ -57,12 +57,12 @@ struct WrapperTests {
         _ = await engine.allKeys()
         #expect(
             lines.withLock { $0 } == [
-                #"info: bytes=6 key="a" operation=write"#,
+                #"info: bytes=6 key="a" operation=apply"#,
                 #"info: bytes=6 key="a" operation=fetch"#,
-                #"info: bytes=30 count=2 operation=writeMany"#,
-                #"info: bytes=36 operation=fetchAll"#,
+                #"info: bytes=30 count=2 operation=apply"#,
+                #"info: bytes=36 operation=scan"#,
                 #"info: key="a" operation=fetch"#,
-                #"error: operation=fetchKeys"#,
+                #"error: operation=scan"#,
             ])
     }
 

@@ -176,7 +176,7 @@ import Testing
     func removalOfRepaired(kind: String) async throws {
         let base = try base(kind)
         _ = try await damagedStore(on: base)
-        let store = try await Store<Note>(storage: WithoutLog(base: encrypted(base)))
+        let store = try await Store<Note>(storage: WithoutLog(base: encrypted(base).backend))
         #expect(store.undecodable.map(\.key) == [CacheKey("b")])
         try await encrypted(base).write(JSONEncoder().encode(Note(id: "b", text: "repaired")), key: CacheKey("b"))
         try await store.removeUndecodable()

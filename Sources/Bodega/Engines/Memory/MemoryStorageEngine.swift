@@ -65,7 +65,7 @@ public final class MemoryStorageEngine: StorageBackend {
             for entry in core.entries(after: try scan.positionOfAll()) {
                 try await pace.count(entry.data)
                 outcome.byteCount += entry.data.count
-                if try !receive(number, StorageItem(entry, request.fields)) { break }
+                if try !receive(number, StorageItem(entry, request.fields.union(.place))) { break }
             }
         }
         return StorageAnswer(outcome)
@@ -111,7 +111,7 @@ public final class MemoryStorageEngine: StorageBackend {
 extension StorageItem {
     fileprivate init(_ entry: MemoryCore.Entry, _ fields: StorageFields) {
         self.init(
-            key: entry.key, data: entry.data, position: entry.position,
+            key: entry.key, data: entry.data, position: fields.contains(.place) ? entry.position : 0,
             dates: fields.contains(.dates) ? entry.dates : nil)
     }
 }

@@ -124,7 +124,7 @@ extension SQLiteTable {
         _ conditions: SQLiteConditions, in db: Database, _ fields: StorageFields,
         selecting expression: String? = nil, orderedBy order: String?, _ receive: (StorageItem) throws -> Bool
     ) throws {
-        let columns = SQLiteItemColumns(fields, sortedBy: expression)
+        let columns = SQLiteItemColumns(fields.union(.place), sortedBy: expression)
         let statement = try SQLiteStatement(
             """
             SELECT key, kind, \(columns.sql) FROM \(name)
@@ -197,7 +197,7 @@ extension SQLiteTable {
     }
 
     private func item(at place: StoragePlace, _ fields: StorageFields, in db: Database) throws -> StorageItem? {
-        let columns = SQLiteItemColumns(fields)
+        let columns = SQLiteItemColumns(fields.union(.place))
         let statement = try SQLiteStatement("SELECT key, kind, \(columns.sql) FROM \(name) WHERE rowid = ?1", in: db)
         defer { statement.reset() }
         try statement.bind(place.position, at: 1)

@@ -6,7 +6,7 @@ struct SQLiteItemColumns {
     private let expression: String?
 
     /// - Parameters:
-    ///   - fields: The fields. The position is always read.
+    ///   - fields: The fields.
     ///   - expression: The SQL of an index, whose sort key is read.
     init(_ fields: StorageFields, sortedBy expression: String? = nil) {
         (self.fields, self.expression) = (fields, expression)
@@ -26,7 +26,8 @@ struct SQLiteItemColumns {
     ///   - row: The row.
     ///   - column: The first of the columns.
     func item(_ key: CacheKey, in row: SQLiteStatement, from column: Int32 = 0) throws -> StorageItem {
-        var item = StorageItem(key: key, position: row.integer(at: column + 1) ?? 0)
+        var item = StorageItem(key: key)
+        if fields.contains(.place) { item.position = row.integer(at: column + 1) ?? 0 }
         if !fields.isDisjoint(with: [.data, .expiry]) { item.data = row.data(at: column) }
         if expression != nil { item.sortKey = row.sortKey(at: column + 2) }
         if fields.contains(.dates) { item.dates = try SQLiteTable.dates(of: key, in: row, from: column + 3) }
