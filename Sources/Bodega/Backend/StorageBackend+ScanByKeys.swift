@@ -3,7 +3,7 @@ import Foundation
 extension StorageBackend {
 
     /// Carries out a scan of an engine that can only read keys and items under them: it reads the keys first, then the items
-    /// in parts. An item's position is its place among the keys, which changes when others are removed.
+    /// in parts. The engine must implement ``StorageEngine/fetchKeys()`` and ``StorageEngine/fetchCount()``. An item's position is its place among the keys, which changes when others are removed.
     ///
     /// - Parameters:
     ///   - request: What to read.
@@ -23,12 +23,15 @@ extension StorageBackend {
         let receive = try begin()
         let keys = if let keys { keys } else { try await fetchKeys() }
         for (number, scan) in request.scans.enumerated() {
-            var (next, pace, mayContinue) = (try scan.firstPlace(), ScanPace(), true)
-            while next < keys.count, mayContinue {
-                let part = Array(keys[next..<min(next + 256, keys.count)])
+            var (next, pace, mayContinue, size) = (try scan.firstPlace(), ScanPace(), true, PartSize())
+            var remaining = keys.dropFirst(next)
+            while !remaining.isEmpty, mayContinue {
+                let part = size.next(of: &remaining)
                 // Items that were removed in the meantime are missing.
                 var places = Dictionary(zip(part, next...)) { first, _ in first }
-                for var item in try await items(of: part, request, &answer.report) {
+                let items = try await items(of: part, request, &answer.report)
+                size.fit(bytes: items.byteCount, count: items.count)
+                for var item in items {
                     try await pace.count(item.data)
                     guard let position = places.removeValue(forKey: item.key) else { continue }
                     item.position = position

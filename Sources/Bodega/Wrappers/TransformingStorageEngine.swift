@@ -117,8 +117,9 @@ extension TransformingStorageEngine {
             var answer = StorageAnswer<[StorageItem]>([])
             var (remaining, size) = (request.keys[...], PartSize())
             while !remaining.isEmpty {
-                request.keys = size.next(of: &remaining)
-                let part = try await fetch(request)
+                var next = request
+                next.keys = size.next(of: &remaining)
+                let part = try await fetch(next)
                 size.fit(bytes: part.value.byteCount, count: part.value.count)
                 answer.report.add(part.report)
                 answer.value += part.value.lazy.map { item in
@@ -139,6 +140,7 @@ extension TransformingStorageEngine {
         stored.fields = storedFields(request.fields)
         // What is only counted may not be an item of this engine, so it is passed on, and counted here.
         let readCount = request.scans.count
+        if request.scans.isEmpty, !hidesItems { stored.fields = [] }
         if hidesItems || !ownsAllItems { (stored.scans, stored.counted) = (request.scans + request.counted, []) }
         let found = Locked((count: 0, bytes: 0, unreadable: [StorageError]()))
         var answer = try await naming {

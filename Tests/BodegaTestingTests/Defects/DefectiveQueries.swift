@@ -72,24 +72,27 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
         _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
     ) async throws -> StorageAnswer<ScanOutcome> {
         if request.needsCursor { return try await storage.scan(request, begin) }
-        let all = try await stored()
+        let all = try await stored(request.fields)
         var outcome = ScanOutcome()
         if !request.counted.isEmpty {
             outcome.count =
                 request.scans.isEmpty && request.counted.count == 1
                 ? try count(request.counted[0], upTo: request.countLimit, among: all)
-                : try await count(request.counted, among: all)
+                : min(try await count(request.counted, among: all), request.countLimit)
         }
         let scans = defect == .readsCountedItems && !request.scans.isEmpty ? request.counted : request.scans
-        if !scans.isEmpty { try await pass(scans, among: all, to: try begin()) }
+        if !scans.isEmpty { try await pass(scans, among: all, to: try begin(), &outcome.byteCount) }
         return StorageAnswer(outcome)
     }
 
-    private func pass(_ scans: [StorageScan], among all: [StorageItem], to receive: StorageReceiver) async throws {
+    private func pass(
+        _ scans: [StorageScan], among all: [StorageItem], to receive: StorageReceiver, _ byteCount: inout Int
+    ) async throws {
         var all = all
         for (number, scan) in scans.enumerated() {
             if number > 0, defect == .scansAtDifferentMoments { all = try await later(than: all) }
             for entry in try entries(of: scan, among: all) {
+                byteCount += entry.data.count
                 do {
                     if try receive(number, entry) || defect == .ignoresReceivers { continue }
                 } catch  where defect == .wrapsErrorsOfReceivers {
@@ -159,9 +162,9 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
 
     // MARK: Entries
 
-    private func stored() async throws -> [StorageItem] {
+    private func stored(_ fields: StorageFields = .data) async throws -> [StorageItem] {
         let found = Locked<[StorageItem]>([])
-        try await storage.scan([.all(after: nil)]) {
+        _ = try await storage.scan(ScanRequest(fields: fields)) {
             { _, entry in
                 found.withLock { $0.append(entry) }
                 return true

@@ -230,6 +230,8 @@ private struct AwayEngine: ForwardingStorageEngine {
     let base: any StorageBackend
     let isAway = Locked(false)
 
+    var log: (any StorageLog)? { nil }
+
     func forward<Value: StorageAnswerValue>(
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {

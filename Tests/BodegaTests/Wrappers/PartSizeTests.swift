@@ -106,6 +106,10 @@ private struct WeighingWithoutScans: ForwardingStorageEngine {
         try await scanByKeys(request, begin)
     }
 
+    func fetchKeys() async throws -> [CacheKey] { try await base.fetchKeys() }
+
+    func fetchCount() async throws -> Int { try await base.fetchCount() }
+
     func forward<Value: StorageAnswerValue>(
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {

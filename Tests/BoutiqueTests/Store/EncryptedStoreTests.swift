@@ -176,7 +176,7 @@ import Testing
     func removalOfRepaired(kind: String) async throws {
         let base = try base(kind)
         _ = try await damagedStore(on: base)
-        let store = try await Store<Note>(storage: WithoutLog(base: encrypted(base).backend))
+        let store = try await Store<Note>(storage: WithoutLog(encrypted(base).backend))
         #expect(store.undecodable.map(\.key) == [CacheKey("b")])
         try await encrypted(base).write(JSONEncoder().encode(Note(id: "b", text: "repaired")), key: CacheKey("b"))
         try await store.removeUndecodable()
@@ -235,19 +235,6 @@ private enum Wrapping: CaseIterable {
 extension StorageEngine {
     /// The engine with items that are encrypted with a keyset that no test has.
     fileprivate func encryptedByAnyKeyset() -> any StorageEngine { encrypted(with: EncryptionKeyset()) }
-}
-
-/// An engine without a log.
-private struct WithoutLog: ForwardingStorageEngine {
-    let base: any StorageBackend
-
-    var log: (any StorageLog)? { nil }
-
-    func forward<Value: StorageAnswerValue>(
-        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
-    ) async throws -> StorageAnswer<Value> {
-        try await body()
-    }
 }
 
 /// An engine as another package may write it: it throws errors of its own.

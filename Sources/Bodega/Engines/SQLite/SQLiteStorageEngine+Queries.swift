@@ -50,11 +50,11 @@ extension SQLiteStorageEngine {
         guard request.scans == [.all(after: nil)], request.counted.isEmpty else {
             throw StorageError(.invalidArgument, "A snapshot consists of all items.")
         }
-        let state = Locked((receive: StorageReceiver?.none, byteCount: 0, failure: (any Error)?.none))
+        let state = Locked(SnapshotState())
         let cursor = try await readSnapshot { number, items in
             state.withLock { state in
                 do {
-                    if number == 0 { state = (try begin(), 0, nil) }
+                    if number == 0 { state = SnapshotState(receive: try begin()) }
                     guard let receive = state.receive, state.failure == nil else { return }
                     for (key, data) in items {
                         state.byteCount += data.count
@@ -68,10 +68,18 @@ extension SQLiteStorageEngine {
                 }
             }
         }
-        let (_, byteCount, failure) = state.withLock { $0 }
-        if let failure { throw failure }
-        return StorageAnswer(ScanOutcome(byteCount: byteCount, cursor: cursor))
+        let end = state.withLock { $0 }
+        if let failure = end.failure { throw failure }
+        return StorageAnswer(ScanOutcome(byteCount: end.byteCount, cursor: cursor))
     }
+}
+
+/// How far a snapshot has been passed on.
+private struct SnapshotState: Sendable {
+    /// `nil` when the receiver has enough.
+    var receive: StorageReceiver?
+    var byteCount = 0
+    var failure: (any Error)?
 }
 
 extension SQLiteStorageEngine: StorageIndexes {

@@ -131,12 +131,14 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
 
 
     /// Reads the sizes of all items, or of those that a failed call may have changed, and enforces the limits.
+    ///
+    /// - Returns: A report that names what was evicted, also by the failed call.
     private func prepare() async throws -> StorageReport {
         var report = StorageReport()
         // A copy may lack the change whose result is unknown.
         let options = ReadOptions(omitsUnreadable: true, needsOriginal: true)
         let uncertain = state.withLock { state in
-            if state.mustCount { state = State() }
+            if state.mustCount { state = State(uncertain: state.uncertain) }
             return state.uncertain
         }
         if !uncertain.isEmpty {
@@ -144,6 +146,7 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
             report.add(read.report)
             var found = Dictionary(read.value.map { ($0.key, $0.data.count) }) { $1 }
             for key in read.report.unreadable.compactMap(\.key) { found[key] = 0 }
+            report.evicted.formUnion(uncertain.filter { found[$0] == nil })
             state.withLock { [found] state in
                 for key in uncertain { state.items?.set(found[key], for: key) }
                 state.uncertain = []
@@ -159,6 +162,7 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
             state.withLock { [items] in $0 = State(items: items) }
         }
         let evictions = state.withLock { $0.items?.evictions(for: [:], limit: limit) ?? [] }
+        // What the caller reads is another question.
         report.unreadable = []
         guard !evictions.isEmpty else { return report }
         state.withLock { $0.uncertain = evictions }

@@ -30,12 +30,12 @@ extension MirroredStorageEngine {
     }
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
-        // The mirror has other dates and other places.
+        // The mirror has other dates and other places, so it answers at most for the dates alone, if the base fails.
         var options = request.options
-        if !request.fields.isDisjoint(with: [.dates, .place]), request.fields.contains(.data) {
+        if request.fields.contains(.place) || request.fields.isSuperset(of: [.data, .dates]) {
             options.needsOriginal = true
         }
-        return try await reading(options) {
+        return try await reading(options, prefersBase: request.fields.contains(.dates)) {
             try await base.fetch(request)
         } orMirror: {
             try await contents.fetch(request)
@@ -56,7 +56,7 @@ extension MirroredStorageEngine {
         if positions.contains(where: MirrorPosition.isOfMirror) {
             return try await callMirror(pausing: false) { try await scanMirror(request, begin) }
         }
-        if request.needsCursor || !positions.isEmpty { options.needsOriginal = true }
+        if request.needsCursor || !positions.isEmpty || request.fields.contains(.dates) { options.needsOriginal = true }
         return try await reading(options) {
             try await base.scan(request, begin)
         } orMirror: {
@@ -85,10 +85,10 @@ extension MirroredStorageEngine {
     /// - Parameter isWhole: Whether a result of the mirror lacks nothing, even if the mirror has lost items on its own;
     ///   `nil` if it always may.
     private func reading<Value>(
-        _ options: ReadOptions, _ read: () async throws -> StorageAnswer<Value>,
+        _ options: ReadOptions, prefersBase: Bool = false, _ read: () async throws -> StorageAnswer<Value>,
         orMirror readMirror: () async throws -> StorageAnswer<Value>, isWhole: ((Value) -> Bool)? = nil
     ) async throws -> StorageAnswer<Value> {
-        if !options.needsOriginal, readingMirror == .first, await isReadable() {
+        if !options.needsOriginal, !prefersBase, readingMirror == .first, await isReadable() {
             if let answer = try await copied(readMirror, isWhole) { return answer }
         } else if !options.needsOriginal, basePause.isActive, state.withLock({ $0.isReadable }) {
             if let answer = try await copied(readMirror, isWhole) { return answer }

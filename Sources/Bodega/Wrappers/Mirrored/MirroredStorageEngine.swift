@@ -120,15 +120,10 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
     func noticingEvictions<Value>(
         _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {
-        do {
-            let answer = try await body()
-            let evicted = answer.report.evicted
-            if !evicted.isEmpty { state.withLock { $0.lose(evicted.map { .remove(key: $0) }) } }
-            return answer
-        } catch {
-            if base.traits.contains(.evicts) { state.withLock { $0.needsComparison = true } }
-            throw error
-        }
+        let answer = try await body()
+        let evicted = answer.report.evicted
+        if !evicted.isEmpty { state.withLock { $0.lose(evicted.map { .remove(key: $0) }) } }
+        return answer
     }
 
     /// Calls the mirror, and notices which items it removes on its own.
