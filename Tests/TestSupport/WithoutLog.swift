@@ -4,7 +4,7 @@ package import Bodega
 package struct WithoutLog: ForwardingStorageEngine {
     package let base: any StorageBackend
 
-    package init(_ base: any StorageBackend) { self.base = base }
+    package init(_ base: any StorageEngine) { self.base = base.backend }
 
     package var log: (any StorageLog)? { nil }
 

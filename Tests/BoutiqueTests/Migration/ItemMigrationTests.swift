@@ -53,7 +53,7 @@ import Testing
         let memory = MemoryStorageEngine()
         let old = try await Store<NoteV1>(storage: memory, cacheIdentifier: \.id)
         try await old.insert((0..<2_500).map { NoteV1(id: "\($0)", text: "\($0)") })
-        let failing = FaultInjectingStorageEngine(memory, faults: [.fail([.apply], .number(2))])
+        let failing = FaultInjectingStorageEngine(WithoutLog(memory), faults: [.fail([.apply], .number(2))])
         let store = try await Store<NoteV3>(storage: failing, migration: .ofThree)
         #expect(store.count == 2_500 && store["2499"]?.title == "2499")
         #expect(try await versions(in: memory).filter { $0 == 3 }.count == 1_000)

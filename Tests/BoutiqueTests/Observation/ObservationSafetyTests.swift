@@ -28,7 +28,7 @@ import OpenCombine
         try await Store<Note>(storage: memory).insert((0..<1_000).map { Note(id: "\($0)") })
         let gate = StorageGate()
         let store: Store<Note> = Self.makeStore(
-            FaultInjectingStorageEngine(memory, faults: [.hold([.scan], at: gate)]))
+            FaultInjectingStorageEngine(WithoutLog(memory), faults: [.hold([.scan], at: gate)]))
         var addresses: [UnsafeRawPointer?] = []
         let watching = store.$items.sink { items in
             addresses.append(items.withUnsafeBytes { $0.baseAddress })

@@ -2,6 +2,7 @@ import Bodega
 import BodegaTesting
 import Boutique
 import Foundation
+import TestSupport
 import Testing
 
 @MainActor
@@ -57,7 +58,7 @@ import Testing
     func loading() async throws {
         let gate = StorageGate()
         let store = Self.syncStore(
-            FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.hold([.scan], at: gate)]))
+            FaultInjectingStorageEngine(WithoutLog(MemoryStorageEngine()), faults: [.hold([.scan], at: gate)]))
         var events = store.events.makeAsyncIterator()
         #expect(await events.next()?.operation == .initialized)
         gate.release()
@@ -182,7 +183,7 @@ import Testing
         let memory = MemoryStorageEngine()
         try await Store<Note>(storage: memory).insert(notes("a"))
         let gate = StorageGate()
-        let store = Self.syncStore(FaultInjectingStorageEngine(memory, faults: [.hold([.scan], at: gate)]))
+        let store = Self.syncStore(FaultInjectingStorageEngine(WithoutLog(memory), faults: [.hold([.scan], at: gate)]))
         var values = store.values(id: "a").makeAsyncIterator()
         gate.release()
         #expect(await values.next() == Note(id: "a"))

@@ -3,6 +3,7 @@ import BodegaTesting
 import Boutique
 import Foundation
 import Observation
+import TestSupport
 import Testing
 
 @MainActor
@@ -83,7 +84,7 @@ import Testing
     @Test("State and undecodable records can be observed")
     func state() async throws {
         let engine = MemoryStorageEngine()
-        let failing = FaultInjectingStorageEngine(engine, faults: [.fail([.scan], .number(1))])
+        let failing = FaultInjectingStorageEngine(WithoutLog(engine), faults: [.fail([.scan], .number(1))])
         let store = Self.syncStore(failing)
         let loading = observe { _ = store.state }
         await #expect(throws: StorageError.self) { try await store.itemsHaveLoaded() }

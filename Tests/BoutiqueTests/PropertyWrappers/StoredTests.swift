@@ -200,7 +200,7 @@ private final class OtherSilentObject<Value>: ObservableObject {}
 
     @Test func `An object publishes a change when its store is loaded`() async throws {
         let gate = StorageGate()
-        let engine = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.hold([.scan], at: gate)])
+        let engine = FaultInjectingStorageEngine(WithoutLog(MemoryStorageEngine()), faults: [.hold([.scan], at: gate)])
         let controller = PlainController(loadingStore(engine))
         let changes = changes(of: controller) { _ = controller.notes }
         gate.release()

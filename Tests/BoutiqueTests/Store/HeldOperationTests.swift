@@ -31,7 +31,7 @@ import Testing
 
     @Test func `A second run waits for the first`() async throws {
         let gate = StorageGate()
-        let held = FaultInjectingStorageEngine(engine, faults: [.hold(.writes, at: gate)])
+        let held = FaultInjectingStorageEngine(WithoutLog(engine), faults: [.hold(.writes, at: gate)])
         let store = try await Store<Note>(storage: held)
         let operation: Store<Note>.Operation = try await store.insert(notes("a"))
         async let first: Void = operation.run()
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `An operation that has failed can be run again`() async throws {
-        let failing = FaultInjectingStorageEngine(engine, faults: [.fail(.writes, .number(1))])
+        let failing = FaultInjectingStorageEngine(WithoutLog(engine), faults: [.fail(.writes, .number(1))])
         let store = try await Store<Note>(storage: failing)
         let operation: Store<Note>.Operation = try await store.insert(notes("a"))
         await #expect(throws: StorageError.self) { try await operation.run() }

@@ -218,11 +218,15 @@ private struct EvictingEngine: ForwardingStorageEngine {
     func forward<Value: StorageAnswerValue>(
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {
-        let value = try await body()
-        guard call.operation.isWrite else { return value }
+        var answer = try await body()
+        guard call.isWrite else { return answer }
         let keys = try await base.fetchKeys()
-        if keys.count > limit { try await base.remove(keys: Array(keys.prefix(keys.count - limit))) }
-        return value
+        if keys.count > limit {
+            let evicted = keys.prefix(keys.count - limit)
+            try await base.remove(keys: Array(evicted))
+            answer.report.evicted.formUnion(evicted)
+        }
+        return answer
     }
 }
 

@@ -114,7 +114,7 @@ import Testing
     func failedRemoveUndecodable(applied: Int) async throws {
         let memory = MemoryStorageEngine()
         try await memory.write([(CacheKey("x"), garbage), (CacheKey("y"), garbage)])
-        let engine = FaultInjectingStorageEngine(memory)
+        let engine = FaultInjectingStorageEngine(WithoutLog(memory))
         let store = try await Store<Note>(storage: engine)
         engine.inject(.tear(afterFirst: applied, .number(1)))
         await #expect(throws: StorageError.self) { try await store.removeUndecodable() }
@@ -131,7 +131,7 @@ import Testing
         let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { old in
             Note(id: old.id, text: old.text, weight: old.text == "bad" ? .infinity : 1)
         }
-        let engine = FaultInjectingStorageEngine(memory)
+        let engine = FaultInjectingStorageEngine(WithoutLog(memory))
         let store = try await Store<Note>(storage: engine, migration: migration)
         #expect(store.items.count == 3)
         engine.inject(.tear(afterFirst: 1, .number(1)))
@@ -148,7 +148,7 @@ import Testing
         let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { old in
             Note(id: old.id, text: old.text, weight: .infinity)
         }
-        let engine = FaultInjectingStorageEngine(memory)
+        let engine = FaultInjectingStorageEngine(WithoutLog(memory))
         let store = try await Store<Note>(storage: engine, migration: migration)
         #expect(store.items.map(\.id) == ["a"])
         engine.inject(.tear(afterFirst: 1, .number(1)))

@@ -139,7 +139,7 @@ import Testing
     func removeUndecodableAfterFailure() async throws {
         let memory = MemoryStorageEngine()
         try await memory.write(garbage, key: CacheKey("odd"))
-        let engine = FaultInjectingStorageEngine(memory)
+        let engine = FaultInjectingStorageEngine(WithoutLog(memory))
         let store = try await Store<Note>(storage: engine)
         engine.inject(.failAfterwards(.batches, .number(1)))
         // The first read is that of the record to be moved. The second one, which determines the outcome, fails.
@@ -233,7 +233,7 @@ import Testing
         let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
         let gate = StorageGate()
         // Holds the rewrite before it checks whether the records have changed since they were read.
-        let slow = FaultInjectingStorageEngine(memory, faults: [.hold([.fetch], .number(1), at: gate)])
+        let slow = FaultInjectingStorageEngine(WithoutLog(memory), faults: [.hold([.fetch], .number(1), at: gate)])
         let opening = Task { try await Store<Note>(storage: slow, migration: migration) }
         await gate.waitForArrivals(1)
         let other = try await Store<Note>(storage: memory, migration: migration)

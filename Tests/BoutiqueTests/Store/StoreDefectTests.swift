@@ -28,7 +28,7 @@ import Testing
         let gate = StorageGate()
         let memory = MemoryStorageEngine()
         try await Store<Note>(storage: memory).insert(notes("old"))
-        let engine = FaultInjectingStorageEngine(memory, faults: [.hold([.scan], at: gate)])
+        let engine = FaultInjectingStorageEngine(WithoutLog(memory), faults: [.hold([.scan], at: gate)])
         let store = Self.makeStore(engine)
         async let inserted: Void = store.insert(Note(id: "new"))
         await gate.waitForArrivals(1)
@@ -64,7 +64,7 @@ import Testing
 
     @Test("Defect 3: a store that was created synchronously reports that loading has failed")
     func failedLoad() async throws {
-        let store = Self.makeStore(FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.fail(.reads)]))
+        let store = Self.makeStore(FaultInjectingStorageEngine(WithoutLog(MemoryStorageEngine()), faults: [.fail(.reads)]))
         await #expect(throws: StorageError.self) { try await store.itemsHaveLoaded() }
         #expect(store.state.error is StorageError)
     }
@@ -114,7 +114,7 @@ import Testing
     @Test("Defect 10: a chain that fails in the middle changes nothing")
     func chains() async throws {
         let memory = MemoryStorageEngine()
-        let engine = FaultInjectingStorageEngine(memory)
+        let engine = FaultInjectingStorageEngine(WithoutLog(memory))
         let store = try await Store<Note>(storage: engine)
         try await store.insert(notes("a", "b"))
         await #expect(throws: StorageError.self) {

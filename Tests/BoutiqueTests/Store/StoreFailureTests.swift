@@ -11,7 +11,7 @@ import Testing
     let engine: FaultInjectingStorageEngine
 
     init() {
-        engine = FaultInjectingStorageEngine(memory)
+        engine = FaultInjectingStorageEngine(WithoutLog(memory))
     }
 
     private func store(_ ids: String...) async throws -> Store<Note> {

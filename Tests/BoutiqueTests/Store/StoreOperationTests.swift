@@ -164,7 +164,7 @@ import Testing
     @Test("Operations that wait together are written as one batch, in the order of the calls")
     func coalescing() async throws {
         let gate = StorageGate()
-        let slow = FaultInjectingStorageEngine(engine, faults: [.hold([.apply], .number(1), at: gate)])
+        let slow = FaultInjectingStorageEngine(WithoutLog(engine), faults: [.hold([.apply], .number(1), at: gate)])
         let store = try await Store<Note>(storage: slow)
         let tasks = (0..<50).map { number in
             Task { try await store.insert(Note(id: "\(number)")) }
@@ -183,7 +183,7 @@ import Testing
     @Test("Cancelling a task does not cancel its operation")
     func cancellation() async throws {
         let gate = StorageGate()
-        let slow = FaultInjectingStorageEngine(engine, faults: [.hold([.apply], at: gate)])
+        let slow = FaultInjectingStorageEngine(WithoutLog(engine), faults: [.hold([.apply], at: gate)])
         let store = try await Store<Note>(storage: slow)
         let task = Task { try await store.insert(Note(id: "a")) }
         await gate.waitForArrivals(1)

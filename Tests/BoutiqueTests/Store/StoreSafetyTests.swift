@@ -110,7 +110,7 @@ import Testing
         // The item is displaced: its record is not under its own key.
         let memory = MemoryStorageEngine()
         try await memory.write(try JSONEncoder().encode(Note(id: "a")), key: CacheKey("elsewhere"))
-        let engine = FaultInjectingStorageEngine(memory)
+        let engine = FaultInjectingStorageEngine(WithoutLog(memory))
         let store = try await Store<Note>(storage: engine)
         engine.inject(.fail(.writes, .number(1)))
         await #expect(throws: StorageError.self) { try await store.removeAll() }

@@ -7,7 +7,7 @@ import Testing
 /// The behaviour of the SwiftUI view modifiers while their views are shown.
 @MainActor
 @Suite struct StoreWhenLoadedTests {
-    private let engine = FaultInjectingStorageEngine(MemoryStorageEngine())
+    private let engine = FaultInjectingStorageEngine(WithoutLog(MemoryStorageEngine()))
 
     /// The callbacks in order.
     @MainActor

@@ -45,7 +45,7 @@ import Testing
     func removeAllInBatch() async throws {
         _ = try await store()
         let gate = StorageGate()
-        let slow = FaultInjectingStorageEngine(engine, faults: [.hold([.apply], .number(1), at: gate)])
+        let slow = FaultInjectingStorageEngine(WithoutLog(engine), faults: [.hold([.apply], .number(1), at: gate)])
         let store = try await Store<Note>(storage: slow)
         let first = Task { try await store.insert(Note(id: "first")) }
         await gate.waitForArrivals(1)
@@ -80,7 +80,7 @@ import Testing
         for fault in [
             StorageFault.fail(.writes), .tear(afterFirst: 1, .number(1)), .failAfterwards(.writes, .number(1)),
         ] {
-            let failing = FaultInjectingStorageEngine(engine, faults: [])
+            let failing = FaultInjectingStorageEngine(WithoutLog(engine), faults: [])
             let store = try await Store<Note>(storage: failing)
             failing.inject(fault)
             await #expect(throws: StorageError.self) { try await store.insert(Note(id: "odd")) }
