@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much the randomised, repeated and combinatorial tests try.
+/// How much the randomized, repeated and combinatorial tests try.
 ///
 /// `EMPORIUM_SIZE` chooses a column: `quick`, as `bin/test --quick` does; `usual`, the default; `ci`, as `.ci/run` does; or
 /// `all`, which takes hours. The variable of a row has precedence.

@@ -37,7 +37,7 @@ struct BodegaCommand: ParsableCommand {
               BODEGA_KEYSET  the keyset of an encrypted store, in JSON, if --keyset is not given;
                              copy, diff and keyset rotate don't use it
               TMPDIR         the folder for temporary files of put, by default /var/tmp
-              NO_COLOR       no colours if it is set and not empty
+              NO_COLOR       no colors if it is set and not empty
 
             COMPLETION:
               bodega --generate-completion-script bash > ~/.local/share/bash-completion/completions/bodega

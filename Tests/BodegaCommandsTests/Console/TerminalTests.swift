@@ -51,7 +51,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("colours are shown unless the environment or an option disables them")
+    @Test("colors are shown unless the environment or an option disables them")
     func colors() async throws {
         try await withPeople { store in
             let cases: [(arguments: [String], environment: [String: String], isColored: Bool)] = [

@@ -63,7 +63,7 @@ struct ForeignFolderTests {
         }
     }
 
-    @Test("is not emptied: files are recognised as items first", arguments: [false, true])
+    @Test("is not emptied: files are recognized as items first", arguments: [false, true])
     func photos(isMixed: Bool) async throws {
         try await withFolder { folder in
             let place = folder.appendingPathComponent("photos").path
@@ -75,7 +75,7 @@ struct ForeignFolderTests {
             let before = try FileManager.default.contentsOfDirectory(atPath: place).sorted()
             let result = await bodega("rm", place, "--all", "--yes")
             #expect(result.status == 1)
-            #expect(result.errors.contains("not recognised as items: "), "\(result.errors)")
+            #expect(result.errors.contains("not recognized as items: "), "\(result.errors)")
             #expect(result.errors.contains(" and 3 more."))
             var asking = TestConsole(input: Array("y\n".utf8))
             (asking.console.isInputTerminal, asking.console.isErrorTerminal) = (true, true)

@@ -77,7 +77,7 @@ import Testing
         .readsInStoredOrder, .answersDuplicatesOnce, .removesBeforeWriting, .removesAllFirst, .losesKinds,
         .takesRawValuesForKeys, .takesValuesForKeys, .ignoresCase, .resetsCreatedAt, .batchesResetCreatedAt,
         .remembersCreatedAt, .forgetsAtReopening, .losesKindsAtReopening, .roundsDatesAtReopening, .sortsAtReopening,
-        .removeAllKeepsTheLast, .removesTheNeighbour, .throwsForAbsentItems, .forgetsEmptyValues,
+        .removeAllKeepsTheLast, .removesTheNeighbor, .throwsForAbsentItems, .forgetsEmptyValues,
     ]
 
     @Test(arguments: metByOperations)

@@ -32,7 +32,7 @@ struct Session {
             "medians of \(plan.runs) interleaved runs after a warm-up; ratio = ours / baseline, max = the promised ratio",
         ]
         if plan.isQuick { lines.append("quick: sizes are a hundredth, so the ratios are not checked") }
-        if !Machine.isOptimised { lines.append("WARNING: built without optimisation, so the numbers are meaningless") }
+        if !Machine.isOptimized { lines.append("WARNING: built without optimization, so the numbers are meaningless") }
         return lines
     }
 

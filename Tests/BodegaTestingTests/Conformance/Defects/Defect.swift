@@ -3,7 +3,7 @@ import BodegaTesting
 /// A defect of an engine.
 enum Defect: String, CaseIterable, Sendable {
     case startsWithAnItem, throwsForAbsentItems, forgetsEmptyValues, removesAllForNoKeys, reportsAbsenceForFailure
-    case keepsTheTailOfLongerValues, firstDuplicateWins, removesTheNeighbour, throwsWhenRemovingAbsent
+    case keepsTheTailOfLongerValues, firstDuplicateWins, removesTheNeighbor, throwsWhenRemovingAbsent
     case removeAllKeepsTheLast
     case sortsByKey, overwritingMovesToTheEnd, remembersThePlace, readsInStoredOrder, answersDuplicatesOnce
     case removesBeforeWriting, removesAllFirst, tearsBatches, limitsTheKeysOfACall
@@ -25,7 +25,7 @@ enum Defect: String, CaseIterable, Sendable {
         case .reportsAbsenceForFailure: .failureIsNotAbsence
         case .keepsTheTailOfLongerValues: .overwritingReplaces
         case .firstDuplicateWins: .theLastDuplicateWins
-        case .removesTheNeighbour: .removalsRemoveTheirKeysOnly
+        case .removesTheNeighbor: .removalsRemoveTheirKeysOnly
         case .throwsWhenRemovingAbsent: .removingAbsentItemsIsFine
         case .removeAllKeepsTheLast: .removingAllLeavesNothing
         case .sortsByKey: .itemsComeInInsertionOrder

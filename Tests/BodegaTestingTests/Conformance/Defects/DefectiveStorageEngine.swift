@@ -136,7 +136,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
     func remove(keys: [CacheKey]) async throws {
         if defect == .removesAllForNoKeys, keys.isEmpty { return try await items.removeAllData() }
         var removed = keys
-        if defect == .removesTheNeighbour {
+        if defect == .removesTheNeighbor {
             let all = await items.allKeys()
             if let last = keys.last, let index = all.firstIndex(of: last), index > 0 { removed.append(all[index - 1]) }
         }

@@ -63,7 +63,7 @@ struct ItemEncryptionTests {
 
     @Test func `Nothing of an item is stored, and equal items are stored as different bytes`() async throws {
         let engine = base.encrypted(with: keyset)
-        let text = Data("a text that is easily recognised".utf8)
+        let text = Data("a text that is easily recognized".utf8)
         try await engine.write([(CacheKey("a"), text), (CacheKey("b"), text)])
         let stored = try await base.fetchAllData()
         #expect(stored[0] != stored[1])

@@ -3,8 +3,8 @@ struct LineChart {
 
     /// A line.
     struct Line {
-        /// The CSS class of its colour.
-        var colour: String
+        /// The CSS class of its color.
+        var color: String
         /// The points and their tooltips; a point without a tooltip is not marked.
         var points: [(x: Double, y: Double, title: String?)]
         /// The tooltip of the line.
@@ -66,6 +66,6 @@ struct LineChart {
             )
         }
         return
-            #"<g class="\#(line.colour)"><path class="line" d="\#(path)"><title>\#(line.title)</title></path>\#(dots)</g>"#
+            #"<g class="\#(line.color)"><path class="line" d="\#(path)"><title>\#(line.title)</title></path>\#(dots)</g>"#
     }
 }

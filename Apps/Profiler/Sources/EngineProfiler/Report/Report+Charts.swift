@@ -21,7 +21,7 @@ extension Report {
     private func bars(_ operation: String) -> [BarChart.Bar] {
         measured(operation).map { engine, measurement in
             BarChart.Bar(
-                colour: engine.colour,
+                color: engine.color,
                 value: measurement.itemsPerSecond,
                 label: Quantity.rate(measurement.itemsPerSecond),
                 title: "\(engine.result.name), \(operation): \(Quantity.rate(measurement.itemsPerSecond)), "
@@ -48,7 +48,7 @@ extension Report {
         measured(operation).map { engine, measurement in
             let latency = measurement.latency
             return RangeChart.Range(
-                colour: engine.colour, p50: Double(max(1, latency.p50)), p99: Double(max(1, latency.p99)),
+                color: engine.color, p50: Double(max(1, latency.p50)), p99: Double(max(1, latency.p99)),
                 title: "\(engine.result.name), \(operation): p50 \(Quantity.time(latency.p50)), "
                     + "p99 \(Quantity.time(latency.p99))")
         }
@@ -79,7 +79,7 @@ extension Report {
         let name = engine.result.name
         let isAboutAll = Operation(rawValue: operation)?.isAboutAllItems ?? false
         return LineChart.Line(
-            colour: engine.colour,
+            color: engine.color,
             points: engine.result.measurements(of: operation).map { items, measurement in
                 let median = Quantity.time(measurement.latency.p50)
                 var title = "\(name), \(Quantity.whole(items)) items: \(median) per call"
@@ -96,7 +96,7 @@ extension Report {
             guard let fit = engine.result.growth(of: operation) else { return nil }
             let quality = fit.determination.map { String(format: "R² = %.2f", $0) } ?? "two sizes"
             return
-                #"<span class="chip \#(engine.colour)" title="\#(quality)"><i></i><span>\#(power(fit))</span></span>"#
+                #"<span class="chip \#(engine.color)" title="\#(quality)"><i></i><span>\#(power(fit))</span></span>"#
         }
         return #"<p class="chips">\#(chips)</p>"#
     }
@@ -134,7 +134,7 @@ extension Report {
             points.append((min(place(done, of: total), Self.lastPercentile), time, nil))
         }
         return LineChart.Line(
-            colour: engine.colour, points: points,
+            color: engine.color, points: points,
             title: "\(engine.result.name): p50 \(Quantity.time(measurement.latency.p50)), "
                 + "p99 \(Quantity.time(measurement.latency.p99)), p99.9 \(Quantity.time(measurement.latency.p999)), "
                 + "max \(Quantity.time(measurement.latency.max))")

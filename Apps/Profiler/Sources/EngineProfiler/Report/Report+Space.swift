@@ -49,7 +49,7 @@ extension Report {
 
     private func bar(_ engine: ReportEngine, _ bytes: Double, _ what: String) -> BarChart.Bar {
         BarChart.Bar(
-            colour: engine.colour, value: max(1, bytes), label: Quantity.bytes(bytes),
+            color: engine.color, value: max(1, bytes), label: Quantity.bytes(bytes),
             title: "\(engine.result.name): \(Quantity.bytes(bytes)) \(what)")
     }
 }

@@ -82,7 +82,7 @@ extension Report {
             ("Memory", Quantity.bytes(Double(environment.memory))),
             ("System", environment.system),
             ("File system", environment.fileSystem ?? "unknown"),
-            ("Swift", "\(environment.swift), \(environment.isOptimised ? "optimised" : "not optimised")"),
+            ("Swift", "\(environment.swift), \(environment.isOptimized ? "optimized" : "not optimized")"),
             ("SQLite", environment.sqlite),
             ("Load at the start", environment.load.map { String(format: "%.2f", $0) } ?? "unknown"),
             ("Clock", "\(environment.clockOverhead) ns per call, subtracted"),

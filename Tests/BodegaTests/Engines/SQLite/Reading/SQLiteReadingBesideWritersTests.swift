@@ -266,7 +266,7 @@ extension SQLiteReadingBesideWritersTests {
         #expect(try folder.names() == ["data.sqlite3"])
     }
 
-    @Test("Recognising the kind of a store, and reading it, keep the locks of the process's writers")
+    @Test("Recognizing the kind of a store, and reading it, keep the locks of the process's writers")
     func locksStay() async throws {
         let folder = TemporaryFolder()
         let file = folder.file("data.sqlite3")
