@@ -21,9 +21,9 @@ struct BodegaCommand: ParsableCommand {
             Commands that only read neither create nor change the store's files. Commands that write give an SQLite \
             file of Bodega 2 WAL mode and one more column; Bodega 2 can still use the file.
 
-            The items of an encrypted store are decrypted with the keyset in the file of --keyset, which other users must \
-            not be able to read, or in the variable BODEGA_KEYSET, in JSON. See bodega help keyset create. An encrypted item \
-            must fit into memory.
+            The items of an encrypted store are decrypted with the keyset in the file of --keyset, which other users \
+            must not be able to read, or in the variable BODEGA_KEYSET, in JSON. See bodega help keyset create. An \
+            encrypted item must fit into memory.
 
             EXAMPLES:
               bodega import languages.db iso_639-3.json --array 639-3 --key alpha_3

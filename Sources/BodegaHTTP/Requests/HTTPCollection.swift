@@ -39,8 +39,8 @@ struct HTTPCollection: Sendable {
         return components.url
     }
 
-    /// Whether the identifier of an item is sent. It is not if it could be mistaken for several segments of a path, or for
-    /// none, by servers that decode a path before they divide it.
+    /// Whether the identifier of an item is sent. It is not if it could be mistaken for several segments of a path, or
+    /// for none, by servers that decode a path before they divide it.
     func canAddress(_ key: CacheKey) -> Bool {
         let isHostile = key.rawValue.utf8.contains { $0 < 0x20 || $0 == 0x7F || "/\\".utf8.contains($0) }
         return !isHostile && key.rawValue != "." && key.rawValue != ".."
@@ -56,8 +56,8 @@ struct HTTPCollection: Sendable {
             throw StorageError(
                 .invalidArgument,
                 """
-                The identifier can't be sent as part of an address: it contains slashes or control characters, or is "." \
-                or "..".
+                The identifier can't be sent as part of an address: it contains slashes or control characters, or is \
+                "." or "..".
                 """,
                 key: key)
         }

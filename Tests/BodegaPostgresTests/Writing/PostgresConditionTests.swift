@@ -59,8 +59,8 @@ struct PostgresConditionTests {
         }
     }
 
-    /// A conditional batch writes `copy` if `end` is absent, while another writer adds `end`. So `copy` is never written
-    /// after `end`.
+    /// A conditional batch writes `copy` if `end` is absent, while another writer adds `end`. So `copy` is never
+    /// written after `end`.
     @Test func `An item whose absence is a condition is not added before the batch is applied`() async throws {
         let engines = try await engines(2)
         let (copy, end) = (CacheKey("copy"), CacheKey("end"))

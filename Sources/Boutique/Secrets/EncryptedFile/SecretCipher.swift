@@ -44,7 +44,10 @@ struct SecretCipher {
         guard version == Self.version else {
             throw KeychainError(
                 .undecodable,
-                "The secret's file is damaged or was written by a newer version. Update the program or set the secret again."
+                """
+                The secret's file is damaged or was written by a newer version. Update the program or set the secret \
+                again.
+                """
             )
         }
         do {

@@ -5,8 +5,8 @@ import Logging
 /// The bytes of a value in an engine, shared by all wrappers of one key and one engine object.
 ///
 /// 1. A core takes `turn`, fetches the bytes, applies its change and announces the new bytes to the other cores.
-/// 2. If the engine throws, the outcome is unknown: the core gets the error and gives the turn back. `refresher` takes the
-///    turn later, fetches the bytes, retrying until it succeeds, and announces them to all cores.
+/// 2. If the engine throws, the outcome is unknown: the core gets the error and gives the turn back. `refresher` takes
+///    the turn later, fetches the bytes, retrying until it succeeds, and announces them to all cores.
 /// 3. When the ``FollowedEngine`` reports a foreign change of the key, ``refresh()`` does the same once.
 ///
 /// `turn` guards the stored bytes and the order of announcements. Each `Locked` property guards itself.

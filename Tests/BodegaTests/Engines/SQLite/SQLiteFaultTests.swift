@@ -135,7 +135,10 @@ import Testing
         try await DatabaseQueue(path: engine.file.path).write { db in
             try db.execute(
                 sql:
-                    "CREATE TRIGGER refuse BEFORE INSERT ON data WHEN new.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END"
+                    """
+                    CREATE TRIGGER refuse BEFORE INSERT ON data WHEN new.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); \
+                    END
+                    """
             )
         }
         let outcomes = await withTaskGroup(of: (Int, Bool).self) { group in

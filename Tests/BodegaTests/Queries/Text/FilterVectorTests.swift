@@ -54,7 +54,8 @@ struct FilterVectorTests {
 }
 
 extension ModelValue {
-    /// Whether all implementations agree on the value: its strings are Unicode, and its numbers are exact as a `Double`.
+    /// Whether all implementations agree on the value: its strings are Unicode, and its numbers are exact as a
+    /// `Double`.
     fileprivate var isCommon: Bool {
         switch self {
         case .broken: false

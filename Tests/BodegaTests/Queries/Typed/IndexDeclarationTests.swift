@@ -6,8 +6,8 @@ import Testing
 
 @testable import Bodega
 
-/// Queries of drawn types, with and without indexes, compared with Swift's own `filter` and `sorted(using:)` of the decoded
-/// objects.
+/// Queries of drawn types, with and without indexes, compared with Swift's own `filter` and `sorted(using:)` of the
+/// decoded objects.
 @Suite(.timeLimit(.minutes(10))) struct IndexDeclarationTests {
 
     private func check<Object: DrawnType>(
@@ -43,7 +43,10 @@ import Testing
                             + matches.filter { !order.hasValue($0.object) }.map(\.key)
                         let found = try await storage.fetch(query).objectsAndKeys.map(\.key)
                         let place =
-                            "seed \(Seed.current), \(type), \(Swift.type(of: engine)), part \(part), \(predicate), \(order.descriptor)"
+                            """
+                            seed \(Seed.current), \(type), \(Swift.type(of: engine)), part \(part), \(predicate), \
+                            \(order.descriptor)
+                            """
                         #expect(found == expected, "\(place)")
                         if found != expected { return }
                         #expect(try await storage.count(query) == expected.count, "count, \(place)")

@@ -318,7 +318,10 @@ struct TypedQueryTests {
                 of: engine, query, expecting: expected, pages: samples.pick([3, 17, .max]))
             {
                 Issue.record(
-                    "seed \(Seed.current), case \(number), \(type(of: engine)), order \(order), predicate \(number % Self.predicates.count) \(predicate): \(defect)"
+                    """
+                    seed \(Seed.current), case \(number), \(type(of: engine)), order \(order), predicate \
+                    \(number % Self.predicates.count) \(predicate): \(defect)
+                    """
                 )
                 defects += 1
                 if defects == 10 { return }
@@ -339,7 +342,10 @@ struct TypedQueryTests {
         } while cursor != nil && found.count <= expected.count
         if found != expected {
             return
-                "found \(found.map(\.rawValue)), expected \(expected.map(\.rawValue)): \(Set(found).symmetricDifference(expected).map(\.rawValue))"
+                """
+                found \(found.map(\.rawValue)), expected \(expected.map(\.rawValue)): \
+                \(Set(found).symmetricDifference(expected).map(\.rawValue))
+                """
         }
         let count = try await storage.count(query)
         if count != expected.count { return "counted \(count) of \(expected.count)" }

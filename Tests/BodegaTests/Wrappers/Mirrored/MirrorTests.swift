@@ -260,8 +260,8 @@ import Testing
 
     // MARK: Crashes
 
-    /// Ends a program at each call that its engines receive, before or after that takes effect. A mirror that says that it is
-    /// complete then has all writes that have returned, and a repair makes both engines equal.
+    /// Ends a program at each call that its engines receive, before or after that takes effect. A mirror that says that
+    /// it is complete then has all writes that have returned, and a repair makes both engines equal.
     @Test(arguments: [false, true])
     func `At whichever call a program ends, its mirror is complete or says that it is not`(
         _ isApplied: Bool

@@ -33,7 +33,10 @@ extension Report {
     var latency: Markup {
         section(
             "Latency",
-            "The time of a call with \(Quantity.whole(size)) stored items. The dot is the median, and the bar extends to the 99th percentile. Further left is better.",
+            """
+            The time of a call with \(Quantity.whole(size)) stored items. The dot is the median, and the bar extends \
+            to the 99th percentile. Further left is better.
+            """,
             panels { operations in
                 RangeChart(
                     label: "Median and 99th percentile of \(operations.joined(separator: ", "))",
@@ -61,7 +64,11 @@ extension Report {
         let ticks = sizes.map { (Double($0), Quantity.short(Double($0))) }
         return section(
             "Cost by number of items",
-            "The median time of a call. A flat line is a constant cost. The exponent is that of the power law that fits best, by least squares of the logarithms: 0 is a constant cost, 1 is a cost in proportion to the number of items.",
+            """
+            The median time of a call. A flat line is a constant cost. The exponent is that of the power law that fits \
+            best, by least squares of the logarithms: 0 is a constant cost, 1 is a cost in proportion to the number of \
+            items.
+            """,
             grid(
                 operations.map { operation in
                     panel(
@@ -105,7 +112,10 @@ extension Report {
     var distribution: Markup {
         section(
             "Distribution of latencies",
-            "The share of calls that took at most this time, with \(Quantity.whole(size)) stored items. The slowest calls are on the right. A step near the right edge is a pause that affects few calls.",
+            """
+            The share of calls that took at most this time, with \(Quantity.whole(size)) stored items. The slowest \
+            calls are on the right. A step near the right edge is a pause that affects few calls.
+            """,
             grid(
                 operations.map { operation in
                     panel(

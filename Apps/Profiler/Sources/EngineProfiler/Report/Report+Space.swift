@@ -43,7 +43,10 @@ extension Report {
         if panels.isEmpty { return "" }
         return section(
             "Memory and space",
-            "Shorter is better. Memory is that of the whole process, including the items that an engine keeps or caches in memory.",
+            """
+            Shorter is better. Memory is that of the whole process, including the items that an engine keeps or caches \
+            in memory.
+            """,
             grid(panels))
     }
 

@@ -17,7 +17,10 @@ extension Report {
         let titles = engines.map { #"<th scope="col">\#(chip($0))</th>"# as Markup }
         return section(
             "Side by side",
-            "The median time of a call with \(Quantity.whole(size)) stored items. The shortest time of each row is bold.",
+            """
+            The median time of a call with \(Quantity.whole(size)) stored items. The shortest time of each row is \
+            bold.
+            """,
             """
             <div class="scroll"><table class="glance">
             <thead><tr><th scope="col">Operation</th>\(titles)</tr></thead>
@@ -104,7 +107,8 @@ extension Report {
             """
             <ul class="prose">
             <li>A <b>call</b> is one call of the engine's interface. Each call is timed separately, and its result is \
-            checked after the clock has stopped. A wrong result ends a run, so all numbers are those of correct engines.</li>
+            checked after the clock has stopped. A wrong result ends a run, so all numbers are those of correct \
+            engines.</li>
             <li><b>p50</b> is the median; <b>p99</b> is the 99th percentile. Times are recorded in a \
             <a href="#hdr">High Dynamic Range histogram</a> with an error of at most 1 %.</li>
             <li>A worker makes its next call when the last one has returned. So these are <b>service times</b>: they \

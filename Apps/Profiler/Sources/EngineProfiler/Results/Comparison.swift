@@ -96,7 +96,10 @@ struct Comparison {
         let few = rows.count { !$0.hasEnoughSlices }
         if few > 0 {
             notes.append(
-                "\(few) of \(rows.count) rows have fewer than \(Budget.slices) slices in A or B, so their changes are not marked."
+                """
+                \(few) of \(rows.count) rows have fewer than \(Budget.slices) slices in A or B, so their changes are \
+                not marked.
+                """
             )
         }
         guard !rows.isEmpty else {

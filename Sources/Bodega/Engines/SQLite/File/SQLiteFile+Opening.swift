@@ -6,8 +6,8 @@ import Logging
 
 extension SQLiteFile {
 
-    /// Opens a file in WAL mode, and prepares the unnamed collection's table if that one is to be used; creates the file
-    /// and its folder if they are missing.
+    /// Opens a file in WAL mode, and prepares the unnamed collection's table if that one is to be used; creates the
+    /// file and its folder if they are missing.
     ///
     /// - Throws: A ``StorageError``. The file is then unchanged.
     static func openPool(

@@ -68,7 +68,10 @@ struct SQLiteIndexKeyTests {
                 let isSame = expected.map { Self.areClose($0, key) } ?? false
                 #expect(
                     isSame,
-                    "seed \(Seed.current): \(String(decoding: document, as: UTF8.self)) at \(path): \(key), not \(String(describing: expected))"
+                    """
+                    seed \(Seed.current): \(String(decoding: document, as: UTF8.self)) at \(path): \(key), not \
+                    \(String(describing: expected))
+                    """
                 )
             }
             known += found.count { $0 != nil }
