@@ -7,8 +7,8 @@ import OpenCombine
 
 /// The items of a query on the main actor, and their observers.
 ///
-/// A change is shown in one cycle without suspending: announce it to `objectWillChange` and the Observation framework, replace
-/// the rows, notify the Observation framework, publish the items, and hand the events to their readers.
+/// A change is shown in one cycle without suspending: announce it to `objectWillChange` and the Observation framework,
+/// replace the rows, notify the Observation framework, publish the items, and hand the events to their readers.
 @MainActor
 final class LiveQueryModel<Item: StorableItem> {
     private(set) var items: [Item] = []

@@ -10,15 +10,16 @@ import Foundation
 ///                    └───┘
 ///
 /// 1. Both queues are first in, first out. A read only marks the item, which is why a hit is cheap.
-/// 2. An eviction takes items from the front of a queue until one is not marked. Marked ones lose the mark and go to the
-///    end of the frequent queue. Items that are read once, as by a scan, leave without displacing frequent ones.
-/// 3. The recent queue gives up an item if its share of the capacity is at least the target, otherwise the frequent one.
+/// 2. An eviction takes items from the front of a queue until one is not marked. Marked ones lose the mark and go to
+///    the end of the frequent queue. Items that are read once, as by a scan, leave without displacing frequent ones.
+/// 3. The recent queue gives up an item if its share of the capacity is at least the target, otherwise the frequent
+///    one.
 /// 4. A miss on a remembered key shows that its queue was too short, and moves the target. The item goes to the
 ///    frequent queue.
 ///
-/// Sources: the queues are those of S3-FIFO (J. Yang et al., FIFO Queues are All You Need for Cache Eviction, SOSP 2023).
-/// The target moves as in ARC (N. Megiddo and D. Modha, ARC: A Self-Tuning, Low Overhead Replacement Cache, FAST 2003).
-/// All steps but an eviction, which is amortized, take constant time.
+/// Sources: the queues are those of S3-FIFO (J. Yang et al., FIFO Queues are All You Need for Cache Eviction, SOSP
+/// 2023). The target moves as in ARC (N. Megiddo and D. Modha, ARC: A Self-Tuning, Low Overhead Replacement Cache, FAST
+/// 2003). All steps but an eviction, which is amortized, take constant time.
 ///
 /// It is a value without a lock; ``StorageCache`` guards it.
 struct CacheContents: Sendable {

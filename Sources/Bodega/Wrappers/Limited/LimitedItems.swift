@@ -1,7 +1,7 @@
 /// The keys and sizes of all items of a ``LimitedStorageEngine``, in the order of their eviction.
 ///
-/// They are a list, linked by places in `entries`: an item is appended to it, and keeps its place when it is overwritten.
-/// All steps take constant time for each item of a call, and for each evicted one.
+/// They are a list, linked by places in `entries`: an item is appended to it, and keeps its place when it is
+/// overwritten. All steps take constant time for each item of a call, and for each evicted one.
 struct LimitedItems: Sendable {
     private struct Entry: Sendable {
         let key: CacheKey
