@@ -23,7 +23,7 @@ final class LiveQueryModel<Item: StorableItem> {
 
     private let itemsPoint = ObservationPoint()
     private let statePoint = ObservationPoint()
-    private var eventReaders: [WeakReference<EventSubscription<LiveQueryEvent<Item>>>] = []
+    private var eventReaders: [Weak<EventSubscription<LiveQueryEvent<Item>>>] = []
 
     nonisolated init() {}
 
@@ -86,7 +86,7 @@ final class LiveQueryModel<Item: StorableItem> {
         let subscription = EventSubscription<LiveQueryEvent<Item>>(beginsWithSnapshot: hasLoaded) { [self] in
             .loaded(items)
         }
-        eventReaders.append(WeakReference(subscription))
+        eventReaders.append(Weak(subscription))
         return AsyncStream { await subscription.next() }
     }
 

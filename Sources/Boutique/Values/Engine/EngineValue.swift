@@ -19,7 +19,7 @@ final class EngineValue: Sendable {
     private let isAtFormerKey = Locked(false)
 
     /// Held from a read to the write that depends on it, so that no change is lost.
-    let turn = AsyncTurn()
+    let turn = AsyncLock(ignoringCancellation: true)
 
     private let observers = Locked<[ObjectIdentifier: @Sendable (Data?) async -> Void]>([:])
     private let refresher = ChangeFollower()
@@ -158,7 +158,7 @@ final class EngineValue: Sendable {
 
     /// Fetches the bytes and announces them.
     func refresh() async throws {
-        try await turn.take { [self] in await announce(try await fetch()) }
+        try await turn.withLock { await announce(try await fetch()) }
     }
 }
 
