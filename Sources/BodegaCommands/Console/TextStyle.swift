@@ -10,8 +10,6 @@ package enum TextStyle: String, Sendable {
     case green = "32"
     /// A change or a warning.
     case yellow = "33"
-    /// A name.
-    case cyan = "36"
 }
 
 /// When output is colored.
