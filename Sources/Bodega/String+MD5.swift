@@ -47,19 +47,18 @@ extension String {
     }
 }
 
-extension UnsafeRawBufferPointer {
+extension Sequence<UInt8> {
 
     /// The bytes in lower-case hexadecimal digits.
-    var hexadecimal: String {
-        String(unsafeUninitializedCapacity: count * 2) { characters in
-            // In bounds: two characters for each of `count` bytes.
-            for (index, byte) in self.enumerated() {
-                characters[index * 2] = hexadecimalDigit(byte >> 4) | 0x20
-                characters[index * 2 + 1] = hexadecimalDigit(byte & 0xF) | 0x20
-            }
-            return count * 2
-        }
+    package var hexadecimal: String {
+        String(
+            decoding: flatMap { [hexadecimalDigit($0 >> 4) | 0x20, hexadecimalDigit($0 & 0xF) | 0x20] }, as: UTF8.self)
     }
+}
+
+extension UInt8 {
+    /// The byte in two lower-case hexadecimal digits.
+    package var hexadecimal: String { CollectionOfOne(self).hexadecimal }
 }
 
 /// An upper-case digit. Setting bit 5 makes it lower-case; the digits 0 to 9 have that bit already.

@@ -59,7 +59,8 @@ struct CopyCommand: ConsoleCommand {
     @Flag(help: "Print no progress and no result.")
     var quiet = false
 
-    @OptionGroup var keysets: CopyKeysetOptions
+    @OptionGroup var fromKeyset: PairKeysetOptions<CopySource>
+    @OptionGroup var toKeyset: PairKeysetOptions<CopyDestination>
     @OptionGroup var reporting: ReportingOptions
 
     func validate() throws {
@@ -95,7 +96,7 @@ struct CopyCommand: ConsoleCommand {
         if from.isSamePlace(as: to) {
             throw ToolError(.usage, "The source and the destination are the same store. Name another destination.")
         }
-        let encryptions = (try keysets.from(), try keysets.to())
+        let encryptions = (try fromKeyset.encryption(), try toKeyset.encryption())
         console.interruption.listen()
         // The source is opened first, so that a missing source leaves no empty destination.
         try await from.openToRead().decrypting(with: encryptions.0).use { source in

@@ -37,7 +37,8 @@ struct DiffCommand: ConsoleCommand {
     @Argument(help: "The second store, in the same form.", completion: .file())
     var second: String
 
-    @OptionGroup var keysets: DiffKeysetOptions
+    @OptionGroup var firstKeyset: PairKeysetOptions<FirstStore>
+    @OptionGroup var secondKeyset: PairKeysetOptions<SecondStore>
     @OptionGroup var output: OutputOptions
     @OptionGroup var reporting: ReportingOptions
 
@@ -65,7 +66,7 @@ struct DiffCommand: ConsoleCommand {
 
     private func compare(on console: Console) async throws -> Bool {
         let addresses = (try StorageAddress(argument: first), try StorageAddress(argument: second))
-        let encryptions = (try keysets.first(), try keysets.second())
+        let encryptions = (try firstKeyset.encryption(), try secondKeyset.encryption())
         return try await addresses.0.openToRead().decrypting(with: encryptions.0).use { first in
             try await addresses.1.openToRead().decrypting(with: encryptions.1).use { second in
                 var output = BufferedOutput(console.output)

@@ -64,7 +64,7 @@ struct HTTPCollection: Sendable {
         var segment = ""
         for byte in key.rawValue.utf8 {
             let scalar = Unicode.Scalar(byte)
-            segment += Self.unreserved.contains(scalar) ? String(scalar) : "%" + Self.hexadecimal(byte)
+            segment += Self.unreserved.contains(scalar) ? String(scalar) : "%" + byte.hexadecimal.uppercased()
         }
         return segment
     }
@@ -96,9 +96,4 @@ struct HTTPCollection: Sendable {
     /// The characters that a URL contains as they are: RFC 3986, section 2.3.
     private static let unreserved = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".unicodeScalars)
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16, uppercase: true)
-        return digits.count == 1 ? "0" + digits : digits
-    }
 }

@@ -135,7 +135,7 @@ package struct JSONScanner {
         case UInt8(ascii: "u"):
             position += 1
             for _ in 0..<4 {
-                guard hexadecimalValue(try peek()) != nil else { throw .unexpectedByte(at: position) }
+                guard try peek().hexadecimalDigit != nil else { throw .unexpectedByte(at: position) }
                 position += 1
             }
         default:

@@ -1,3 +1,4 @@
+import Bodega
 import Crypto
 import Foundation
 
@@ -74,12 +75,5 @@ extension SecretAddress {
             }
             bytes += text
         }
-    }
-}
-
-extension Sequence<UInt8> {
-    fileprivate var hexadecimal: String {
-        let digits = Array("0123456789abcdef")
-        return String(flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 }

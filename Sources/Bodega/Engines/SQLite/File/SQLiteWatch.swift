@@ -212,9 +212,7 @@ final class SQLiteDataVersions: Sendable {
 
     /// Whether other connections have committed since the last call with the same connection.
     func haveChanged(in db: Database) throws -> Bool {
-        let statement = try SQLiteStatement("PRAGMA data_version", in: db)
-        defer { statement.reset() }
-        let number = try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+        let number = try SQLiteStatement.integer("PRAGMA data_version", in: db) ?? 0
         return versions.withLock { versions in
             versions.removeAll { $0.connection == nil }
             guard let index = versions.firstIndex(where: { $0.connection === db }) else {
