@@ -51,8 +51,15 @@ extension Sequence<UInt8> {
 
     /// The bytes in lower-case hexadecimal digits.
     package var hexadecimal: String {
-        String(
-            decoding: flatMap { [hexadecimalDigit($0 >> 4) | 0x20, hexadecimalDigit($0 & 0xF) | 0x20] }, as: UTF8.self)
+        let bytes = Array(self)
+        return String(unsafeUninitializedCapacity: bytes.count * 2) { characters in
+            // In bounds: two characters for each byte.
+            for (index, byte) in bytes.enumerated() {
+                characters[index * 2] = hexadecimalDigit(byte >> 4) | 0x20
+                characters[index * 2 + 1] = hexadecimalDigit(byte & 0xF) | 0x20
+            }
+            return bytes.count * 2
+        }
     }
 }
 

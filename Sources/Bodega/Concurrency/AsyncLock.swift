@@ -34,10 +34,15 @@ package final class AsyncLock: Sendable {
     }
 
     private func acquire() async throws {
-        let number = state.withLock { state in
+        let number: Int? = state.withLock { state in
+            if !state.isHeld, ignoresCancellation || !Task.isCancelled {
+                state.isHeld = true
+                return nil
+            }
             state.number += 1
             return state.number
         }
+        guard let number else { return }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let result: Result<Bool, CancellationError> = state.withLock { state in
