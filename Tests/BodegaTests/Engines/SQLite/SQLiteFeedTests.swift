@@ -226,7 +226,7 @@ import Musl
         _ = await child.lines()
     }
 
-    @Test("Engines in one process with connections of their own are signalled, and know the origins")
+    @Test("Engines in one process with connections of their own are signaled, and know the origins")
     func twoFiles() async throws {
         let (one, other, mine) = (try open(), try open(), StorageOrigin())
         let cursor = try await one.fetchCursor()

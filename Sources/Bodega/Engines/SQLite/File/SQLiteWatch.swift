@@ -6,11 +6,11 @@ import Logging
 ///
 /// 1. A follower asks for signals of a collection. The first one starts a ``FileWatch``, which calls ``check()`` when
 ///    the file may have changed.
-/// 2. A commit through the same ``SQLiteFile`` signals directly. If all changes before it have been signalled,
+/// 2. A commit through the same ``SQLiteFile`` signals directly. If all changes before it have been signaled,
 ///    followers that exclude its origin get no signal.
 /// 3. ``check()`` asks SQLite whether other connections have committed. If so, it reads the end of each followed log,
 ///    and signals if the log has grown since its last signal.
-///    A follower of a collection that does not exist is signalled in steps 2 and 3 by every commit.
+///    A follower of a collection that does not exist is signaled in steps 2 and 3 by every commit.
 /// 4. When the last follower is gone, the file watch is cancelled.
 ///
 /// `state` guards the followed collections, the ends of their logs and the file watch. Commits wait for its lock, so
@@ -22,7 +22,7 @@ final class SQLiteWatch: Sendable {
         /// `nil` if there is no collection.
         let log: SQLiteChangeLog?
         let signals: ChangeSignals
-        /// The end of the log when it was last signalled.
+        /// The end of the log when it was last signaled.
         var end: SQLiteLogPosition?
     }
 
@@ -101,7 +101,7 @@ final class SQLiteWatch: Sendable {
             guard let followed = state.followed[table.name] else { return (nil, nil, missing) }
             guard let span else { return (followed.signals, nil, missing) }
             state.followed[table.name]?.end = span.after
-            // If all changes before the commit have been signalled, only its own origin is new.
+            // If all changes before the commit have been signaled, only its own origin is new.
             return (followed.signals, followed.end == span.before ? span.origin : nil, missing)
         }
         signals?.send(changeBy: origin)

@@ -66,7 +66,7 @@ import Testing
         #expect(try await engine.fetchCursor() == place)
     }
 
-    @Test("A follower is not woken up by its own writes, unless an earlier change was not signalled")
+    @Test("A follower is not woken up by its own writes, unless an earlier change was not signaled")
     func signals() async throws {
         let engine = try open()
         _ = try await engine.fetchCursor()

@@ -23,7 +23,7 @@ import Testing
         try db.execute(sql: "INSERT INTO \(table) (key, value, createdAt, updatedAt) VALUES ('a', x'00', '', '')")
     }
 
-    @Test("A commit that becomes visible only after its last event is signalled")
+    @Test("A commit that becomes visible only after its last event is signaled")
     func visibleLater() async throws {
         let (engine, hand, other) = (try open(), Hand(), try foreignQueue())
         _ = try await engine.fetchCursor()

@@ -142,7 +142,7 @@ import Testing
         #expect(try await changes(since: cursors.1, in: other) == ["+b"])
     }
 
-    @Test("A change of another collection through the same file is not signalled, and one of another program is")
+    @Test("A change of another collection through the same file is not signaled, and one of another program is")
     func signals() async throws {
         let engine = try open()
         let other = try engine.collection(named: "other")
