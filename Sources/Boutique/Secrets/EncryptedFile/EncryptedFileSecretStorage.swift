@@ -74,10 +74,6 @@ public struct EncryptedFileSecretStorage: SecretStorage {
     }
 
     public func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        // Errors of the closure are not converted.
-        let result = try KeychainError.wrapping(nil) {
-            try SecretFolder(creating: path).whileLocked(lockTimeout) { Swift.Result(catching: body) }
-        }
-        return try result.get()
+        try SecretFolder.exclusively(path, lockTimeout, body)
     }
 }
