@@ -37,11 +37,13 @@ public protocol ConditionalStorageEngine: StorageEngine {
 
     /// Applies operations like ``StorageEngine/apply(_:)``, all or nothing, if the items are in the expected state.
     ///
-    /// Checking the conditions and applying the operations is one atomic step: no other writer changes an item in between.
+    /// Checking the conditions and applying the operations is one atomic step: no other writer changes an item in
+    /// between.
     ///
     /// - Parameters:
     ///   - operations: The operations.
-    ///   - conditions: The expected state of some items, compared byte by byte. Without any, the operations are applied.
+    ///   - conditions: The expected state of some items, compared byte by byte. Without any, the operations are
+    ///     applied.
     /// - Returns: Whether the operations were applied. Otherwise nothing was changed.
     /// - Throws: A ``StorageError`` if the conditions could not be checked or the operations not be applied.
     func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool

@@ -1,7 +1,7 @@
 /// An engine in which some items can be unreadable while others are not, for example because they can't be decrypted.
 ///
-/// A read of several items throws if one of them is unreadable, so that no caller takes it for absent. A caller that can
-/// handle unreadable items, such as a store, then repeats the read with ``omittingUnreadable(_:)``:
+/// A read of several items throws if one of them is unreadable, so that no caller takes it for absent. A caller that
+/// can handle unreadable items, such as a store, then repeats the read with ``omittingUnreadable(_:)``:
 ///
 /// ```swift
 /// let readable = engine.omittingUnreadable { error in print(error) }
@@ -14,11 +14,11 @@ public protocol PartiallyReadableStorageEngine: StorageEngine {
     /// Returns an engine with the same items, whose methods that return items omit those that can't be read.
     ///
     /// Use it only for these methods: `fetch(key:)`, `fetch(keys:)`, `fetchAll()`, `fetchAllData()`, and
-    /// `fetchItems(keys:)`, `fetchSnapshot()` and `fetchChangedItems(since:excluding:)` if this engine has them. They still
-    /// throw if nothing can be read, for example because the base is locked.
+    /// `fetchItems(keys:)`, `fetchSnapshot()` and `fetchChangedItems(since:excluding:)` if this engine has them. They
+    /// still throw if nothing can be read, for example because the base is locked.
     ///
-    /// - Parameter report: Receives an error with its ``StorageError/key`` for each omitted item, before the method returns.
-    ///   If the engine repeats a read, it may receive errors for the same item again.
+    /// - Parameter report: Receives an error with its ``StorageError/key`` for each omitted item, before the method
+    ///   returns. If the engine repeats a read, it may receive errors for the same item again.
     /// - Returns: The engine, with the capabilities of this one.
     func omittingUnreadable(_ report: @escaping @Sendable (StorageError) -> Void) -> any StorageEngine
 }

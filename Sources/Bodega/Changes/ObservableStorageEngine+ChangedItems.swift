@@ -39,7 +39,8 @@ extension StorageDelta {
     ///   - cursor: The cursor before the first part.
     ///   - origin: The origin whose own changes may be omitted.
     ///   - fetch: Reads the part after a cursor, see ``ObservableStorageEngine/fetchChanges(since:excluding:)``.
-    /// - Returns: All changes, those of the origin included if there are others; `nil` if the closure has returned that.
+    /// - Returns: All changes, those of the origin included if there are others; `nil` if the closure has returned
+    ///   that.
     package static func whole(
         since cursor: StorageCursor,
         excluding origin: StorageOrigin?,

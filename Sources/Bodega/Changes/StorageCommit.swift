@@ -30,7 +30,7 @@ package protocol CommitReportingStorageEngine: ObservableStorageEngine {
 
     /// Signals possible changes, see ``ObservableStorageEngine/changeSignals()``.
     ///
-    /// - Parameter origin: The origin whose own changes are not signalled, unless changes of others that were not signalled
-    ///   yet may be before them.
+    /// - Parameter origin: The origin whose own changes are not signaled, unless changes of others that were not
+    ///   signaled yet may be before them.
     func changeSignals(excluding origin: StorageOrigin) -> AsyncStream<Void>
 }

@@ -2,9 +2,9 @@ public import Foundation
 
 /// An engine that returns its items in the order of an index, so that a query need not read all of them.
 ///
-/// Queries work with any engine: ``ObjectStorage/fetch(_:limit:after:omittingUndecodable:)`` reads all items of an engine without this protocol,
-/// some at a time. ``SQLiteStorageEngine`` and the engine of the module BodegaPostgres have indexes. An engine without
-/// indexes can conform to return its items in parts, as ``MemoryStorageEngine`` does.
+/// Queries work with any engine: ``ObjectStorage/fetch(_:limit:after:omittingUndecodable:)`` reads all items of an
+/// engine without this protocol, some at a time. ``SQLiteStorageEngine`` and the engine of the module BodegaPostgres
+/// have indexes. An engine without indexes can conform to return its items in parts, as ``MemoryStorageEngine`` does.
 public protocol QueryableStorageEngine: StorageEngine {
 
     /// Passes on items in order, all from one moment.
@@ -53,8 +53,8 @@ public protocol QueryableStorageEngine: StorageEngine {
 
     /// Creates an index over all items, unless it exists.
     ///
-    /// - Throws: A ``StorageError`` if it could not be created. ``StorageError/Code/invalidArgument`` if the engine can't
-    ///   have an index over this path.
+    /// - Throws: A ``StorageError`` if it could not be created. ``StorageError/Code/invalidArgument`` if the engine
+    ///   can't have an index over this path.
     func createIndex(_ index: StorageIndex) async throws
 
     /// Removes an index. Removing an absent one is not an error.
@@ -105,8 +105,8 @@ extension QueryableStorageEngine {
     public func removeIndex(_ index: StorageIndex) async throws {}
 }
 
-/// Receives the number of a scan and an item, on any thread, one at a time. If it returns `false`, the scan ends, and the next
-/// one begins. If it throws, the read ends.
+/// Receives the number of a scan and an item, on any thread, one at a time. If it returns `false`, the scan ends, and
+/// the next one begins. If it throws, the read ends.
 public typealias StorageReceiver = @Sendable (Int, StorageEntry) throws -> Bool
 
 /// Items to read in a certain order.
@@ -116,14 +116,15 @@ public enum StorageScan: Sendable, Hashable {
 
     /// The items with sort keys in a range, in the order of the keys, and items with equal keys in insertion order.
     ///
-    /// A range that ends with ``StorageSortKeyBound/end`` includes the items without a value, and such a range contains no
-    /// others. In descending order, only the order of different keys is reversed. The position is that of the last item
-    /// that was read, or `nil`.
+    /// A range that ends with ``StorageSortKeyBound/end`` includes the items without a value, and such a range contains
+    /// no others. In descending order, only the order of different keys is reversed. The position is that of the last
+    /// item that was read, or `nil`.
     case range(
         StorageIndex, from: StorageSortKeyBound, to: StorageSortKeyBound, isDescending: Bool, after: StoragePlace?)
 
-    /// The items about whose sort keys the engine knows nothing, in insertion order. In SQLite these are items that are not
-    /// JSON, and some with unusual spellings. JSON without escapes, whose member is an integer, is never among them.
+    /// The items about whose sort keys the engine knows nothing, in insertion order. In SQLite these are items that are
+    /// not JSON, and some with unusual spellings. JSON without escapes, whose member is an integer, is never among
+    /// them.
     case irregular(StorageIndex)
 
     /// The items in a range whose sort keys the engine knows only approximately, in any order. In SQLite these are some
@@ -135,9 +136,9 @@ public enum StorageScan: Sendable, Hashable {
 public struct StoragePlace: Sendable, Hashable {
     /// The sort key in the index; `nil` if the order is that of insertion, or the engine does not know the key.
     public var sortKey: StorageSortKey?
-    /// The place in insertion order: a number that is greater than those of all items that exist when the item is inserted,
-    /// and stays when the item is overwritten. A later item can have the number of the last one after that was removed, as
-    /// in SQLite.
+    /// The place in insertion order: a number that is greater than those of all items that exist when the item is
+    /// inserted, and stays when the item is overwritten. A later item can have the number of the last one after that
+    /// was removed, as in SQLite.
     public var position: Int
 
     /// Creates a place.

@@ -167,7 +167,8 @@ extension ForwardingStorageEngine where Self: ObservableStorageEngine, Base: Obs
         }
     }
 
-    /// Reads all changes after a cursor, and the items under the changed keys. See ``ObservableStorageEngine/fetchChangedItems(since:excluding:)``.
+    /// Reads all changes after a cursor, and the items under the changed keys. See
+    /// ``ObservableStorageEngine/fetchChangedItems(since:excluding:)``.
     public func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {

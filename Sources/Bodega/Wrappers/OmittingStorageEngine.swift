@@ -4,8 +4,8 @@ import Foundation
 
 extension TransformingStorageEngine {
 
-    /// Returns an engine whose reads omit the items that ``decode(_:key:)`` throws for, or that the base can't read. See
-    /// ``PartiallyReadableStorageEngine/omittingUnreadable(_:)``.
+    /// Returns an engine whose reads omit the items that ``decode(_:key:)`` throws for, or that the base can't read.
+    /// See ``PartiallyReadableStorageEngine/omittingUnreadable(_:)``.
     public func omittingUnreadable(_ report: @escaping @Sendable (StorageError) -> Void) -> any StorageEngine {
         func wrapped(_ base: some StorageEngine) -> any StorageEngine {
             OmittingTransform(inner: self, base: base, report: report)

@@ -39,14 +39,16 @@ public struct StorageRetryPolicy: Sendable {
     }
 }
 
-/// An engine that retries the calls of another engine that fail for a time. ``StorageEngine/retrying(_:clock:)`` creates one.
+/// An engine that retries the calls of another engine that fail for a time. ``StorageEngine/retrying(_:clock:)``
+/// creates one.
 ///
-/// When all attempts have failed, the call throws the error of the last one. A call whose task is cancelled is not retried.
+/// When all attempts have failed, the call throws the error of the last one. A call whose task is cancelled is not
+/// retried.
 ///
 /// A write that throws ``StorageError/Code/timedOut`` may have been applied, and is then applied twice. That makes no
 /// difference unless another writer has changed the same items in between. Two kinds of batches are retried only after
-/// ``StorageError/Code/locked``: one with conditions, because they would not be met the second time, and one that removes an
-/// item and writes it again, because the second time would move it behind the new items of the batch.
+/// ``StorageError/Code/locked``: one with conditions, because they would not be met the second time, and one that
+/// removes an item and writes it again, because the second time would move it behind the new items of the batch.
 public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
     public let base: Base
     let policy: StorageRetryPolicy

@@ -169,7 +169,8 @@ public struct StorageCall: Sendable {
         }
     }
 
-    /// The number of bytes of all items that the caller passes; 0 for a stream of unknown length. Computing it takes time proportional to ``count``.
+    /// The number of bytes of all items that the caller passes; 0 for a stream of unknown length. Computing it takes
+    /// time proportional to ``count``.
     public var byteCount: Int {
         switch argument {
         case .none, .key, .keys: 0

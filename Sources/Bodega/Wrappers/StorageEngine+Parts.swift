@@ -2,8 +2,8 @@ import Foundation
 
 extension StorageEngine {
 
-    /// Reads all items in insertion order, in parts of at most 500 items and about a mebibyte, so that they need not fit
-    /// into memory.
+    /// Reads all items in insertion order, in parts of at most 500 items and about a mebibyte, so that they need not
+    /// fit into memory.
     ///
     /// An engine that passes on its items one by one reads exactly that. Of another engine the keys are read first, and
     /// a part has the size that fits the items of the one before, see ``PartSize``. Items that are added later are not

@@ -1,7 +1,8 @@
 package import Foundation
 
-// The members of a CommitReportingStorageEngine, for engines whose ``TransformingStorageEngine/ownsAllItems`` is `true`.
-// The others read keys before they remove all items, so their operations can end early when their task is cancelled.
+// The members of a CommitReportingStorageEngine, for engines whose ``TransformingStorageEngine/ownsAllItems`` is
+// `true`. The others read keys before they remove all items, so their operations can end early when their task is
+// cancelled.
 extension TransformingStorageEngine where Base: CommitReportingStorageEngine {
 
     package func commit(_ operations: [StorageOperation]) async throws -> StorageCommit? {

@@ -31,7 +31,8 @@ public protocol TransformingStorageEngine: ThrowingStorageEngine, PartiallyReada
     /// - Parameters:
     ///   - data: The item.
     ///   - key: The item's key.
-    /// - Throws: A ``StorageError`` if the item can't be transformed. It is then not written, nor are others of its batch.
+    /// - Throws: A ``StorageError`` if the item can't be transformed. It is then not written, nor are others of its
+    ///   batch.
     func encode(_ data: Data, key: CacheKey) throws -> Data
 
     /// Returns an item.
@@ -39,8 +40,8 @@ public protocol TransformingStorageEngine: ThrowingStorageEngine, PartiallyReada
     /// - Parameters:
     ///   - stored: The bytes that the base keeps for the item.
     ///   - key: The item's key.
-    /// - Returns: The item; `nil` if there is none any more, for example because it has expired. Then also implement the
-    ///   methods that return keys, dates or the number of items.
+    /// - Returns: The item; `nil` if there is none any more, for example because it has expired. Then also implement
+    ///   the methods that return keys, dates or the number of items.
     /// - Throws: An error if the bytes are not those of an item. A call that reads several items then throws it as a
     ///   ``StorageError`` with the key. A store reports the item, and reads all others, see
     ///   ``PartiallyReadableStorageEngine``.
@@ -57,8 +58,8 @@ public protocol TransformingStorageEngine: ThrowingStorageEngine, PartiallyReada
     /// - Returns: The item's key; `nil` if it is not an item of this engine.
     func key(ofStored key: CacheKey) -> CacheKey?
 
-    /// Whether all items of the base are items of this engine; by default, `true`. Otherwise, methods that count or remove
-    /// all items read all keys of the base first.
+    /// Whether all items of the base are items of this engine; by default, `true`. Otherwise, methods that count or
+    /// remove all items read all keys of the base first.
     var ownsAllItems: Bool { get }
 }
 
@@ -73,8 +74,8 @@ extension TransformingStorageEngine {
 // What the base keeps, and back.
 extension TransformingStorageEngine {
 
-    /// Performs a call of the base. The wrappers around this one learn which items it removes on its own, and an error names
-    /// an item by its key instead of the stored one.
+    /// Performs a call of the base. The wrappers around this one learn which items it removes on its own, and an error
+    /// names an item by its key instead of the stored one.
     func callBase<Value>(needsOriginal: Bool = false, _ body: () async throws -> Value) async throws -> Value {
         do {
             if InnerCall.current == nil, !needsOriginal { return try await body() }
@@ -258,7 +259,8 @@ extension TransformingStorageEngine where Self: ObservableStorageEngine, Base: O
         try await callBase { try await base.fetchChanges(since: cursor, excluding: origin) }.map(own)
     }
 
-    /// Reads all changes after a cursor, and the items under the changed keys. See ``ObservableStorageEngine/fetchChangedItems(since:excluding:)``.
+    /// Reads all changes after a cursor, and the items under the changed keys. See
+    /// ``ObservableStorageEngine/fetchChangedItems(since:excluding:)``.
     public func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {

@@ -46,7 +46,8 @@ extension ItemBatches where Item == (key: CacheKey, data: Data) {
     /// - Parameters:
     ///   - keys: The keys.
     ///   - engine: The engine that holds the items.
-    ///   - unreadable: Receives the items that can't be read. Without it, such an item ends the iteration with its error.
+    ///   - unreadable: Receives the items that can't be read. Without it, such an item ends the iteration with its
+    ///     error.
     package init(of keys: [CacheKey], in engine: any StorageEngine, unreadable: UnreadableItems? = nil) {
         self.init(of: keys, size: \.data.count) { keys in
             guard let unreadable else { return try await engine.fetch(keys: keys) }

@@ -5,8 +5,8 @@ extension HTTPStorageEngine {
 
     /// Applies operations one after another, with a request for each item. It is not atomic.
     ///
-    /// - Throws: A `StorageError`. If an item can't be sent, no request was made. Otherwise the message contains the number
-    ///   of operations that were applied.
+    /// - Throws: A `StorageError`. If an item can't be sent, no request was made. Otherwise the message contains the
+    ///   number of operations that were applied.
     public func apply(_ operations: [StorageOperation]) async throws {
         let steps = try operations.map(step)
         for (index, step) in steps.enumerated() {

@@ -152,8 +152,8 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
 
     /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
     ///
-    /// Other writers wait while a large item is copied into the folder. If that takes longer than 30 seconds, they throw
-    /// ``StorageError/Code/locked``.
+    /// Other writers wait while a large item is copied into the folder. If that takes longer than 30 seconds, they
+    /// throw ``StorageError/Code/locked``.
     public func write(stream: StorageByteStream, key: CacheKey) async throws {
         // Before the folder is locked, as the stream may be slow.
         switch try await StreamedBytes(of: stream) {
@@ -166,21 +166,19 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
     }
 
     func writing<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let requested = core.lockTimeout.now()
-            writers.enterLater { [core] in
-                let result = Result { try core.carryOut(requestedAt: requested, body) }
-                return { continuation.resume(with: result) }
-            }
-        }
+        try await carryOut(in: writers, body)
     }
 
-    func reading<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws
-        -> Value
-    {
+    func reading<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws -> Value {
+        try await carryOut(in: readers, body)
+    }
+
+    private func carryOut<Value: Sendable>(
+        in gate: ReaderGate, _ body: @escaping @Sendable (DiskFolder) throws -> Value
+    ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let requested = core.lockTimeout.now()
-            readers.enterLater { [core] in
+            gate.enterLater { [core] in
                 let result = Result { try core.carryOut(requestedAt: requested, body) }
                 return { continuation.resume(with: result) }
             }

@@ -5,19 +5,20 @@ public import Foundation
 /// - Reading an item by its key keeps it, and later reads return it without calling the other engine, until the item is
 ///   changed or evicted. Several items are read from the cache if all are in it, otherwise from the other engine in one
 ///   call. Concurrent reads of one absent item are one read.
-/// - Writes go to the other engine and return when that has applied them. A read after a write returns what was written.
+/// - Writes go to the other engine and return when that has applied them. A read after a write returns what was
+///   written.
 /// - Calls that read all items, keys, numbers or dates are those of the other engine, and change nothing in the cache.
-/// - If the other engine is an ``ObservableStorageEngine``, changes by other writers reach the cache by its change feed,
-///   usually within milliseconds. Until then, a read may return the previous item. The cache begins to hold items when it
-///   has read the feed's first cursor, and is not used while the feed can't be read. Otherwise write only through the cache:
-///   it does not observe changes by other writers.
+/// - If the other engine is an ``ObservableStorageEngine``, changes by other writers reach the cache by its change
+///   feed, usually within milliseconds. Until then, a read may return the previous item. The cache begins to hold items
+///   when it has read the feed's first cursor, and is not used while the feed can't be read. Otherwise write only
+///   through the cache: it does not observe changes by other writers.
 ///
 /// The limits are exact: at any time, also while other threads use it, the cache holds at most so many items, and takes
 /// at most so many bytes. Each item counts with its bytes, those of its key, and 200 for bookkeeping. An item that is
 /// larger than the limit is not cached.
 ///
-/// An item is evicted when a new one needs its place. Which one is decided by the algorithm S3-FIFO, with queues that adapt
-/// as in ARC: items that are read often stay, and a scan of all items does not displace them.
+/// An item is evicted when a new one needs its place. Which one is decided by the algorithm S3-FIFO, with queues that
+/// adapt as in ARC: items that are read often stay, and a scan of all items does not displace them.
 public struct CachedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
     public let base: Base
     let cache: StorageCache
@@ -110,8 +111,8 @@ public struct CachedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine 
 
 extension CachedStorageEngine {
 
-    /// Reports an answer to a cache around this one. It must not keep the item, because it may have received the change of
-    /// another writer before this cache does.
+    /// Reports an answer to a cache around this one. It must not keep the item, because it may have received the change
+    /// of another writer before this cache does.
     private func answerFromCache(to outer: InnerCall?) {
         if follower != nil { outer?.answerFromCopy() }
     }

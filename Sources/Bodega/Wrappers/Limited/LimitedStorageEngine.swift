@@ -1,21 +1,22 @@
 public import Foundation
 import Logging
 
-/// An engine that removes its oldest items when there are too many. ``StorageEngine/limited(count:bytes:)`` creates one.
+/// An engine that removes its oldest items when there are too many. ``StorageEngine/limited(count:bytes:)`` creates
+/// one.
 ///
 /// - A write that exceeds a limit removes the first items in insertion order, those that were added longest ago, in the
 ///   same batch. An item that is overwritten keeps its place, but a call never removes what it writes.
-/// - The limits are exact: the other engine never holds more, not even during a batch if its batches are atomic, nor after
-///   the limits are lowered and the engine is created again: its first call removes what is too much. Only
-///   ``DatedStorageEngine/write(items:)`` and ``StorageEngine/write(stream:key:)`` remove items in a batch of their own before
-///   they write.
+/// - The limits are exact: the other engine never holds more, not even during a batch if its batches are atomic, nor
+///   after the limits are lowered and the engine is created again: its first call removes what is too much. Only
+///   ``DatedStorageEngine/write(items:)`` and ``StorageEngine/write(stream:key:)`` remove items in a batch of their own
+///   before they write.
 /// - An item that can't be read, for example because it can't be decrypted, counts as an empty one.
 /// - A call that alone exceeds a limit throws ``StorageError/Code/tooLarge`` and changes nothing.
 ///
 /// The first call reads all items once to learn their sizes, a part at a time. After that, the cost of a call does not
 /// depend on the number of items, unless the call before it has failed to remove all items, or to remove one and add it
-/// again: the next write then reads all items. The engine keeps all keys in memory. Its writes run one after the other. It
-/// counts only what is written through it, so open one of it for each place, in one process.
+/// again: the next write then reads all items. The engine keeps all keys in memory. Its writes run one after the other.
+/// It counts only what is written through it, so open one of it for each place, in one process.
 public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
     private struct State {
         /// `nil` if the items have to be read.
@@ -74,8 +75,8 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
 
     /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
     ///
-    /// A stream of unknown length is read into memory first. Otherwise the items that make room are removed in a batch of
-    /// their own.
+    /// A stream of unknown length is read into memory first. Otherwise the items that make room are removed in a batch
+    /// of their own.
     public func write(stream: StorageByteStream, key: CacheKey) async throws {
         guard let count = stream.count else { return try await write(stream.data(), key: key) }
         _ = try await change(LimitedBatch(key, bytes: count)) { evictions in
@@ -118,7 +119,8 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
             }
             state.withLock { state in
                 state.uncertain = evictions + batch.steps.map(\.key)
-                // Sizes don't show whether all items were removed, or whether one was added again and is the newest now.
+                // Sizes don't show whether all items were removed, or whether one was added again and is the newest
+                // now.
                 state.mustCount = batch.removesAll || batch.addsAgain
             }
             let inner = InnerCall()
