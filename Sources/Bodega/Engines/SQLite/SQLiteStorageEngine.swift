@@ -132,7 +132,8 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     ///
     /// Other writers wait while a large item is copied into the database. SQLite limits an item and its key to
     /// 1,000,000,000 bytes, unless it was built otherwise; a larger one throws ``StorageError/Code/tooLarge``. In
-    /// collections that were created by Bodega 2, and in those with an index, the item is in memory while it is written.
+    /// collections that were created by Bodega 2, and in those with an index, the item is in memory while it is
+    /// written.
     public func write(stream: StorageByteStream, key: CacheKey) async throws {
         // Before the transaction, as the stream may be slow.
         switch try await StreamedBytes(of: stream) {
