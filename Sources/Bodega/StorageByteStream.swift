@@ -10,8 +10,8 @@ public import Foundation
 /// }
 /// ```
 ///
-/// No part is empty. The parts of a stream that an engine has returned have at most one mebibyte, unless the engine reads
-/// items as a whole.
+/// No part is empty. The parts of a stream that an engine has returned have at most one mebibyte, unless the engine
+/// reads items as a whole.
 public struct StorageByteStream: AsyncSequence, Sendable {
     public typealias Element = Data
 

@@ -174,9 +174,9 @@ public protocol StorageEngine: Sendable {
     ///
     /// The stream contains the item of one moment, even if it is changed later, and holds no lock while it is read.
     ///
-    /// ``SQLiteStorageEngine``, ``DiskStorageEngine`` and the engine for PostgreSQL need memory for some parts only. SQLite
-    /// and PostgreSQL copy a large item into a temporary file first, in the folder of the variable `TMPDIR`, by default
-    /// `/var/tmp`. The default for engines that don't implement this method reads the whole item into memory.
+    /// ``SQLiteStorageEngine``, ``DiskStorageEngine`` and the engine for PostgreSQL need memory for some parts only.
+    /// SQLite and PostgreSQL copy a large item into a temporary file first, in the folder of the variable `TMPDIR`, by
+    /// default `/var/tmp`. The default for engines that don't implement this method reads the whole item into memory.
     ///
     /// - Parameter key: The item's key.
     /// - Returns: The bytes, or `nil` if there is no such item.
@@ -186,15 +186,15 @@ public protocol StorageEngine: Sendable {
     /// Writes an item in parts, replacing the one under the same key, as soon as the stream has ended.
     ///
     /// The item is like any other, and the write is as atomic and durable. ``SQLiteStorageEngine``,
-    /// ``DiskStorageEngine`` and the engine for PostgreSQL need memory for some parts only, and space for the stream in a
-    /// temporary file unless it is that of a file. The default for engines that don't implement this method reads the
+    /// ``DiskStorageEngine`` and the engine for PostgreSQL need memory for some parts only, and space for the stream in
+    /// a temporary file unless it is that of a file. The default for engines that don't implement this method reads the
     /// whole stream into memory first.
     ///
     /// - Parameters:
     ///   - stream: The bytes.
     ///   - key: The key to keep them under.
-    /// - Throws: A ``StorageError`` if the item could not be written, or the error of the stream; the previous item is then
-    ///   unchanged.
+    /// - Throws: A ``StorageError`` if the item could not be written, or the error of the stream; the previous item is
+    ///   then unchanged.
     func write(stream: StorageByteStream, key: CacheKey) async throws
 
     // MARK: Atomic batches

@@ -47,19 +47,25 @@ extension String {
     }
 }
 
-extension UnsafeRawBufferPointer {
+extension Sequence<UInt8> {
 
     /// The bytes in lower-case hexadecimal digits.
-    var hexadecimal: String {
-        String(unsafeUninitializedCapacity: count * 2) { characters in
-            // In bounds: two characters for each of `count` bytes.
-            for (index, byte) in self.enumerated() {
+    package var hexadecimal: String {
+        let bytes = Array(self)
+        return String(unsafeUninitializedCapacity: bytes.count * 2) { characters in
+            // In bounds: two characters for each byte.
+            for (index, byte) in bytes.enumerated() {
                 characters[index * 2] = hexadecimalDigit(byte >> 4) | 0x20
                 characters[index * 2 + 1] = hexadecimalDigit(byte & 0xF) | 0x20
             }
-            return count * 2
+            return bytes.count * 2
         }
     }
+}
+
+extension UInt8 {
+    /// The byte in two lower-case hexadecimal digits.
+    package var hexadecimal: String { CollectionOfOne(self).hexadecimal }
 }
 
 /// An upper-case digit. Setting bit 5 makes it lower-case; the digits 0 to 9 have that bit already.

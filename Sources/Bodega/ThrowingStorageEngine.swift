@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// It implements ``StorageEngine/fetch(key:)``, ``StorageEngine/fetchAll()``, ``StorageEngine/fetchKeys()``,
 /// ``StorageEngine/fetchDates(key:)`` and ``StorageEngine/apply(_:)``; everything else is derived from these. The
-/// derived `read…` forms log the error that they cannot report, on the logger labelled `emporium.bodega`.
+/// derived `read…` forms log the error that they cannot report, on the logger labeled `emporium.bodega`.
 public protocol ThrowingStorageEngine: StorageEngine {}
 
 // These make an engine that lacks one of the five fail to compile. Otherwise it would get the default, which calls the

@@ -21,7 +21,8 @@ struct HeldTransaction {
             """
             INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
             VALUES (
-                \(collection), gen_random_uuid(), gen_random_uuid(), 0, ARRAY['\\x00'::bytea || '\(name)'::bytea], '{}', false
+                \(collection), gen_random_uuid(), gen_random_uuid(), 0, ARRAY['\\x00'::bytea || '\(name)'::bytea], \
+                '{}', false
             )
             """,
         ]

@@ -33,7 +33,7 @@ import Testing
         "Tests/ReadmeProgram/Program.swift", "Tests/GettingStarted/Notes.swift", "Tests/TestChild/ReadmeSnippets.swift",
         "Tests/TestChild/ReadmeStoreSnippets.swift",
         "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift",
-        "Tests/BodegaTests/StreamTests.swift",
+        "Tests/BodegaTests/Streams/StreamTests.swift",
         "Tests/BodegaPostgresTests/PostgresReadmeTests.swift", "Tests/BodegaHTTPTests/PipelineTests.swift",
         "Tests/BodegaTests/Queries/QueriesGuideTests.swift", "Tests/BoutiqueTests/Queries/LiveWindowsGuideTests.swift",
     ]

@@ -76,9 +76,10 @@ struct ClusterRun {
         for load in loads { try load.end() }
         report(
             """
-            \(options.rounds) faults, the leader changed \(failovers) times. \(totals.sum(0) - totals.sum(1)) writes were \
-            acknowledged, \(totals.sum(1)) threw. Stores agreed with the database within \(totals.slowest.short) s; the \
-            longest wait for a write after a fault was \(totals.longestOutage.short) s. \(totals.problems.count) violations.
+            \(options.rounds) faults, the leader changed \(failovers) times. \(totals.sum(0) - totals.sum(1)) writes \
+            were acknowledged, \(totals.sum(1)) threw. Stores agreed with the database within \(totals.slowest.short) \
+            s; the longest wait for a write after a fault was \(totals.longestOutage.short) s. \
+            \(totals.problems.count) violations.
             """
         )
         return totals.problems

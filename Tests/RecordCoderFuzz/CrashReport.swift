@@ -15,7 +15,10 @@ enum CrashReport {
             signal(number) { number in
                 // The output of `print` is in a buffer that would be lost.
                 let message =
-                    "CRASH in document \(CrashReport.document): --seed \(CrashReport.seed) --first \(CrashReport.document)\n"
+                    """
+                    CRASH in document \(CrashReport.document): --seed \(CrashReport.seed) --first \
+                    \(CrashReport.document)\n
+                    """
                 message.utf8CString.withUnsafeBytes { bytes in
                     // Without the terminating zero. A failure of this write can't be handled.
                     _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count - 1)

@@ -16,9 +16,9 @@ struct Options {
           --first I       the number of the first document (default: 0), to repeat one
           --help          shows this
 
-        The exit code is 0 if there is no difference, 1 if there is one, which is then printed, 64 for a wrong command line.
-        If a coder crashes, the number of the document is printed. Set SWIFT_DETERMINISTIC_HASHING=1: of several errors in
-        one object Foundation reports any.
+        The exit code is 0 if there is no difference, 1 if there is one, which is then printed, 64 for a wrong command
+        line. If a coder crashes, the number of the document is printed. Set SWIFT_DETERMINISTIC_HASHING=1: of several
+        errors in one object Foundation reports any.
         """
 
     var mutations = 100_000

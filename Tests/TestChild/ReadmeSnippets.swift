@@ -1,8 +1,8 @@
 import Bodega
 import Foundation
 
-// The snippets of the tour of Bodega that use the user's folders. They run in this process because its environment says where
-// these are. A test compares them with the tour, line by line.
+// The snippets of the tour of Bodega that use the user's folders. They run in this process because its environment says
+// where these are. A test compares them with the tour, line by line.
 
 /// Runs the snippets, and stops at the first that doesn't do what the tour says.
 ///

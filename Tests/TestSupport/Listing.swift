@@ -27,7 +27,10 @@ package struct Listing: Equatable, Sendable, CustomStringConvertible {
     /// The names, sizes and times.
     package var description: String {
         entries.sorted { $0.key < $1.key }.map {
-            "\($0.key): \($0.value.size) \($0.value.modified?.timeIntervalSince1970 ?? 0) \($0.value.contents?.hashValue ?? 0)"
+            """
+            \($0.key): \($0.value.size) \($0.value.modified?.timeIntervalSince1970 ?? 0) \
+            \($0.value.contents?.hashValue ?? 0)
+            """
         }.joined(separator: "\n")
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// How much the randomised, repeated and combinatorial tests try.
+/// How much the randomized, repeated and combinatorial tests try.
 ///
-/// `EMPORIUM_SIZE` chooses a column: `quick`, as `bin/test --quick` does; `usual`, the default; `ci`, as `.ci/run` does; or
-/// `all`, which takes hours. The variable of a row has precedence.
+/// `EMPORIUM_SIZE` chooses a column: `quick`, as `bin/test --quick` does; `usual`, the default; `ci`, as `.ci/run`
+/// does; or `all`, which takes hours. The variable of a row has precedence.
 package enum TestSizes {
     /// The random nestings of wrappers that the model test checks with faults.
     package static let nestings = size("EMPORIUM_NESTINGS", quick: 4, usual: 8, ci: 16, all: 400)
@@ -40,8 +40,9 @@ package enum TestSizes {
     /// Whether streams have the largest items that the engines support: a gibibyte on disk.
     package static let haveLargestItems = size("EMPORIUM_LARGE_ITEMS", quick: 0, usual: 0, ci: 0, all: 1) == 1
 
-    /// The slice of all ordered triples of wrappers, in every engine, that pass the conformance suite instead of a sample:
-    /// `1` for all, `3/10` for every tenth, beginning with the third; `nil` for a sample. All take about an hour.
+    /// The slice of all ordered triples of wrappers, in every engine, that pass the conformance suite instead of a
+    /// sample: `1` for all, `3/10` for every tenth, beginning with the third; `nil` for a sample. All take about an
+    /// hour.
     package static let slice = ProcessInfo.processInfo.environment["EMPORIUM_ALL_WRAPPERS"]
 
     private static func size(_ variable: String, quick: Int, usual: Int, ci: Int, all: Int) -> Int {

@@ -12,7 +12,8 @@ function fail(number, text) {
 # Whether a line at the left margin begins a declaration that can't or shouldn't be local: a type, an extension or a
 # function.
 function beginsDeclaration(line) {
-    return line ~ /^(@[A-Za-z]+(\([^)]*\))? )*((public|final|indirect) )*(struct|class|actor|enum|extension|protocol|func|typealias) /
+    sub(/^(@[A-Za-z]+(\([^)]*\))? )*((public|final|indirect) )*/, "", line)
+    return line ~ /^(struct|class|actor|enum|extension|protocol|func|typealias) /
 }
 
 # Writes a snippet: its imports, its declarations, and its statements in a function. A snippet without statements that

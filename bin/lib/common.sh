@@ -36,7 +36,8 @@ show_help() {
 
 require_swift() {
     local least=6.2 version
-    command -v swift >/dev/null || fail "PATH contains no Swift toolchain. Install Swift $least or later: https://www.swift.org/install/"
+    command -v swift >/dev/null ||
+        fail "PATH contains no Swift toolchain. Install Swift $least or later: https://www.swift.org/install/"
     version=$(swift --version 2>/dev/null | grep -oE 'Swift version [0-9]+\.[0-9]+' | grep -oE '[0-9.]+$' || true)
     if [[ -n $version && $(printf '%s\n' "$least" "$version" | sort -V | head -n 1) != "$least" ]]; then
         fail "This is Swift $version, but $least or later is required: https://www.swift.org/install/"

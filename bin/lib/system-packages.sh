@@ -23,7 +23,8 @@ apt_install() {
 # Installs Debian packages. The package lists of a fresh machine are missing or old, so they are updated if necessary.
 install_packages() {
     if ! can_install; then
-        fail "The system lacks: $*. On Debian and Ubuntu: sudo apt-get install $*. On other systems, install the corresponding packages."
+        fail "The system lacks: $*. On Debian and Ubuntu: sudo apt-get install $*." \
+            "On other systems, install the corresponding packages."
     fi
     step "Installing $*"
     if ! apt_install "$@" >&2; then
@@ -49,7 +50,9 @@ require_build_packages() {
     has_header zlib.h || missing+=(zlib1g-dev)
     command -v git >/dev/null || missing+=(git)
     # Debian's git only recommends the certificates, but can't clone over HTTPS without them.
-    if command -v apt-get >/dev/null && [[ ! -e /etc/ssl/certs/ca-certificates.crt ]]; then missing+=(ca-certificates); fi
+    if command -v apt-get >/dev/null && [[ ! -e /etc/ssl/certs/ca-certificates.crt ]]; then
+        missing+=(ca-certificates)
+    fi
     if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
 }
 
@@ -72,7 +75,8 @@ has_postgres_server() {
 
 # Succeeds if the header of PostgreSQL's client library is where the package manager looks for it.
 has_postgres_client() {
-    has_header libpq-fe.h || has_header postgresql/libpq-fe.h || compgen -G '/*/*/opt/libpq/include/libpq-fe.h' >/dev/null ||
+    has_header libpq-fe.h || has_header postgresql/libpq-fe.h ||
+        compgen -G '/*/*/opt/libpq/include/libpq-fe.h' >/dev/null ||
         compgen -G '/*/opt/libpq/include/libpq-fe.h' >/dev/null
 }
 
@@ -83,7 +87,9 @@ require_postgres() {
     has_postgres_client || missing+=(libpq-dev)
     if [[ ${1:-} == --server ]]; then has_postgres_server || missing+=(postgresql); fi
     if [[ ${#missing[@]} -eq 0 ]]; then return; fi
-    if [[ $(uname) == Darwin ]]; then fail "The system lacks PostgreSQL. Install it: brew install libpq postgresql@17"; fi
+    if [[ $(uname) == Darwin ]]; then
+        fail "The system lacks PostgreSQL. Install it: brew install libpq postgresql@17"
+    fi
     if [[ " ${missing[*]} " == *' postgresql '* ]] && can_install; then
         without_main_cluster install_packages "${missing[@]}"
     else
@@ -166,7 +172,8 @@ require_browser() {
         if command -v "$browser" >/dev/null && "$browser" --version >/dev/null 2>&1; then return; fi
     done
     if is_ubuntu; then
-        fail "No browser is installed. Ubuntu's Chromium is a snap (sudo snap install chromium), which containers can't install." \
+        fail "No browser is installed. Ubuntu's Chromium is a snap (sudo snap install chromium)," \
+            "which containers can't install." \
             "In containers, install Google Chrome:" \
             "curl -fLO https://dl.google.com/linux/direct/google-chrome-stable_current_amd64.deb &&" \
             "sudo apt-get install ./google-chrome-stable_current_amd64.deb"

@@ -41,9 +41,11 @@ find_target_settings() {
     local setting
     target_settings=()
     while IFS= read -r setting; do target_settings+=("$setting"); done < <(
-        grep -m 1 -o "\"-module-name\",\"$2\",.*\"-swift-version\".*" "$1/debug.yaml" | tr -d '"[]' | tr ',' '\n' | awk '
+        grep -m 1 -o "\"-module-name\",\"$2\",.*\"-swift-version\".*" "$1/debug.yaml" | tr -d '"[]' |
+            tr ',' '\n' | awk '
             isValue { print; isValue = 0 }
             /^-(swift-version|enable-upcoming-feature|enable-experimental-feature)$/ { print; isValue = 1 }')
     [[ ${#target_settings[@]} -gt 0 ]] ||
-        fail "The build in $1 has no target $2. Run: swift build --build-tests --traits CommandLineTool,Metrics,Postgres,SecretService"
+        fail "The build in $1 has no target $2. Run:" \
+            "swift build --build-tests --traits CommandLineTool,Metrics,Postgres,SecretService"
 }

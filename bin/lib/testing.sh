@@ -73,9 +73,11 @@ print_slowest_tests() {
 # Prints a pattern of the suites that start other processes, which are those in files that use one of the helpers for
 # that, and those of the command-line tool.
 suites_with_processes() {
-    local helpers='Child\(|Process\(\)|(PostgresServer|Keyring|ToolProcess|Shell|Terminal|Volume|APIServer|Processors)\b'
+    local helpers='PostgresServer|Keyring|ToolProcess|Shell|Terminal|Volume|APIServer|Processors'
+    local modules='(Bodega|Boutique|CodableStoreKit|RecordCoder)[A-Za-z]*Tests|CompatibilityTests'
     printf 'BodegaCommandsTests'
-    grep -rlE --include='*.swift' "$helpers" Tests | xargs grep -hoE '\b[A-Za-z0-9]+Tests\b' | grep -vE '^(Bodega|Boutique|CodableStoreKit|RecordCoder)[A-Za-z]*Tests$|^CompatibilityTests$' | sort -u | sed 's/^/|/' | tr -d '\n'
+    grep -rlE --include='*.swift' "Child\(|Process\(\)|($helpers)\b" Tests | xargs grep -hoE '\b[A-Za-z0-9]+Tests\b' |
+        grep -vxE "$modules" | sort -u | sed 's/^/|/' | tr -d '\n'
 }
 
 # Gives the tests of this command a folder for their temporary files, and `end_test_run` the traces of their processes.
@@ -88,8 +90,8 @@ begin_test_run() {
 }
 test_run=''
 
-# Ends the processes that the tests have left, removes their volumes and files, and says so if there were any. Nothing is
-# left after a run that was not interrupted.
+# Ends the processes that the tests have left, removes their volumes and files, and says so if there were any. Nothing
+# is left after a run that was not interrupted.
 end_test_run() {
     local signal turn mount processes
     [[ -n $test_run ]] || return 0

@@ -7,11 +7,12 @@ package import Logging
 ///      timer after a failure ──────────┘                                     │
 ///            ▲───────────────────────── fails ◄──────────────────────────────┘
 ///
-/// 1. ``follow(_:ended:)`` starts a task that turns each signal of an engine into a mark. A later call replaces that task.
+/// 1. ``follow(_:ended:)`` starts a task that turns each signal of an engine into a mark. A later call replaces that
+///    task.
 /// 2. ``catchUp()`` adds a mark, too. Marks that the loop has not taken yet are one.
 /// 3. The loop, one task, takes a mark and runs the attempt, so attempts never overlap.
-/// 4. An attempt that throws is logged, as a warning once for each cause, and a timer adds the next mark: after 100 ms, then
-///    after twice as long each time, at most a minute. A mark that comes earlier cuts the wait short.
+/// 4. An attempt that throws is logged, as a warning once for each cause, and a timer adds the next mark: after 100 ms,
+///    then after twice as long each time, at most a minute. A mark that comes earlier cuts the wait short.
 /// 5. `StorageError.Code.readOnly` is not retried: an engine that is read-only and has no log gets one from another
 ///    process, which the engine signals. Nor is `closed`: a closed engine has no more changes.
 /// 6. The loop ends with the follower. The attempt must not hold the follower's owner.

@@ -3,7 +3,7 @@ package final class ChangeSignals: Sendable {
 
     private struct Listener: Sendable {
         let stream: AsyncStream<Void>.Continuation
-        /// The origin whose changes are not signalled to the listener.
+        /// The origin whose changes are not signaled to the listener.
         let origin: StorageOrigin?
     }
 

@@ -96,8 +96,8 @@ public struct StorageSnapshot: Sendable {
 
 /// An element of a ``StorageChangeFeed``.
 public enum StorageUpdate: Sendable {
-    /// All items. It replaces earlier updates. It comes first if there was no cursor, and whenever the log does not reach
-    /// back to the reader's cursor.
+    /// All items. It replaces earlier updates. It comes first if there was no cursor, and whenever the log does not
+    /// reach back to the reader's cursor.
     case snapshot(StorageSnapshot)
     /// The changes since the last update; never empty.
     case changes(StorageDelta)

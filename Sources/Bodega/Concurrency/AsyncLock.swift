@@ -1,16 +1,23 @@
-import Foundation
+import DequeModule
 
 /// A lock for asynchronous closures, which run one after the other, in the order of their calls.
 package final class AsyncLock: Sendable {
     private struct State {
         var isHeld = false
-        var waiting: [(id: UUID, continuation: CheckedContinuation<Void, any Error>)] = []
+        var number = 0
+        var waiting = Deque<(number: Int, continuation: CheckedContinuation<Void, any Error>)>()
     }
 
     private let state = Locked(State())
+    private let ignoresCancellation: Bool
 
     /// Creates a lock that is free.
-    package init() {}
+    ///
+    /// - Parameter ignoringCancellation: Whether a cancelled task waits and runs its closure as well, which may check
+    ///   for cancellation.
+    package init(ignoringCancellation: Bool = false) {
+        ignoresCancellation = ignoringCancellation
+    }
 
     /// Whether a closure waits for the lock.
     var hasWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
@@ -27,16 +34,24 @@ package final class AsyncLock: Sendable {
     }
 
     private func acquire() async throws {
-        let id = UUID()
+        let number: Int? = state.withLock { state in
+            if !state.isHeld, ignoresCancellation || !Task.isCancelled {
+                state.isHeld = true
+                return nil
+            }
+            state.number += 1
+            return state.number
+        }
+        guard let number else { return }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let result: Result<Bool, CancellationError> = state.withLock { state in
-                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if Task.isCancelled, !ignoresCancellation { return .failure(CancellationError()) }
                     if !state.isHeld {
                         state.isHeld = true
                         return .success(true)
                     }
-                    state.waiting.append((id, continuation))
+                    state.waiting.append((number, continuation))
                     return .success(false)
                 }
                 switch result {
@@ -46,8 +61,9 @@ package final class AsyncLock: Sendable {
                 }
             }
         } onCancel: {
+            guard !ignoresCancellation else { return }
             let cancelled = state.withLock { state in
-                state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0).continuation }
+                state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0).continuation }
             }
             cancelled?.resume(throwing: CancellationError())
         }
@@ -55,11 +71,9 @@ package final class AsyncLock: Sendable {
 
     private func release() {
         let next = state.withLock { state in
-            if state.waiting.isEmpty {
-                state.isHeld = false
-                return nil as CheckedContinuation<Void, any Error>?
-            }
-            return state.waiting.removeFirst().continuation
+            let next = state.waiting.popFirst()
+            state.isHeld = next != nil
+            return next?.continuation
         }
         next?.resume()
     }

@@ -1,7 +1,6 @@
 /// A reference that does not keep its object alive.
-package final class Weak<Object: AnyObject & Sendable>: Sendable {
-    // Set once; `weak let` needs a newer compiler than the package.
-    nonisolated(unsafe) package private(set) weak var object: Object?
+package final class Weak<Object: AnyObject> {
+    package private(set) weak var object: Object?
 
     /// The identity of the object, also after its deallocation. Only for comparisons.
     package let identity: ObjectIdentifier
@@ -11,3 +10,6 @@ package final class Weak<Object: AnyObject & Sendable>: Sendable {
         identity = ObjectIdentifier(object)
     }
 }
+
+// @unchecked because `object` is set once; `weak let` needs a newer compiler than the package.
+extension Weak: @unchecked Sendable where Object: Sendable {}

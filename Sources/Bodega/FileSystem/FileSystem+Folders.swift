@@ -73,10 +73,10 @@ extension FileSystem {
                 if errno != 0 { throw StorageError.system(errno, path(), "listed") }
                 return names
             }
-            if let name = name(of: entry) {
+            if let name = name(of: entry, String.init(validatingCString:)) {
                 if try isIncluded(name, entry) { names.append(name) }
             } else {
-                onUndecodable(repairedName(of: entry))
+                onUndecodable(name(of: entry, String.init(cString:)))
             }
         }
         return names
@@ -97,20 +97,12 @@ extension FileSystem {
         try check(path(), "removed") { unlinkat(parent, name, AT_REMOVEDIR) }
     }
 
-    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
+    private static func name<Name>(
+        of entry: UnsafeMutablePointer<dirent>, _ decode: (UnsafePointer<CChar>) -> Name
+    ) -> Name {
         withUnsafePointer(to: &entry.pointee.d_name) { tuple in
             // In bounds: the system ends a name with a NUL inside of the tuple.
-            tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
-                String(validatingCString: $0)
-            }
-        }
-    }
-
-    private static func repairedName(of entry: UnsafeMutablePointer<dirent>) -> String {
-        withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-            tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
-                String(cString: $0)
-            }
+            tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee), decode)
         }
     }
 

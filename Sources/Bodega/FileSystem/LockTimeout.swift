@@ -22,7 +22,7 @@ package struct LockTimeout: Sendable {
     /// Returns the time since an arbitrary moment in the past, never set back.
     package let now: @Sendable () -> Duration
 
-    /// Blocks the thread until the semaphore is signalled, at most for a time.
+    /// Blocks the thread until the semaphore is signaled, at most for a time.
     let wait: @Sendable (DispatchSemaphore, Duration) -> Void
 
     /// Maximum number of the process's threads that wait for file locks. Other callers retry with pauses.
@@ -34,7 +34,7 @@ package struct LockTimeout: Sendable {
     ///   - limit: How long to wait. A free lock is taken even if this is zero.
     ///   - threads: Maximum number of the process's threads that wait for file locks. Other callers retry with pauses.
     ///   - now: Returns the time since an arbitrary moment in the past, never set back.
-    ///   - wait: Blocks the thread until the semaphore is signalled, at most for a time; it may return earlier.
+    ///   - wait: Blocks the thread until the semaphore is signaled, at most for a time; it may return earlier.
     package init(
         _ limit: Duration,
         threads: Int = 32,

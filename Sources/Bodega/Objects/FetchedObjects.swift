@@ -7,8 +7,8 @@ public struct FetchedObjects<Object> {
     public var objectsAndKeys: [(key: CacheKey, object: Object)] = []
 
     /// One error for each record that could not be decoded, with the record's ``StorageError/key`` and the decoder's
-    /// error as its ``StorageError/cause``. For records that the engine could not read, the engine's errors follow, such as
-    /// ``StorageError/Code/decryptionFailed``.
+    /// error as its ``StorageError/cause``. For records that the engine could not read, the engine's errors follow,
+    /// such as ``StorageError/Code/decryptionFailed``.
     public var undecodable: [StorageError] = []
 
     package init(objectsAndKeys: [(key: CacheKey, object: Object)] = [], undecodable: [StorageError] = []) {

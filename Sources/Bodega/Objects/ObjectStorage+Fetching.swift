@@ -14,7 +14,8 @@ extension ObjectStorage {
     /// Fetches several objects with one call to the engine.
     ///
     /// - Parameter keys: The objects' keys.
-    /// - Returns: The objects that exist, in the order of `keys`, and the records that could not be decoded or decrypted.
+    /// - Returns: The objects that exist, in the order of `keys`, and the records that could not be decoded or
+    ///   decrypted.
     /// - Throws: A ``StorageError`` if they could not be read.
     public func fetchObjects(forKeys keys: [CacheKey]) async throws -> FetchedObjects<Object> {
         let request = FetchRequest(keys, options: ReadOptions(omitsUnreadable: true))

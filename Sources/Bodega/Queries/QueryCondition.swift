@@ -5,8 +5,8 @@ package indirect enum QueryCondition: Sendable {
     case and(QueryCondition, QueryCondition)
     case or(QueryCondition, QueryCondition)
     case not(QueryCondition)
-    /// A condition on the sort key of a member: each item with one of the keys in `certain` meets it, and each item that
-    /// meets it has one of the keys in `possible`.
+    /// A condition on the sort key of a member: each item with one of the keys in `certain` meets it, and each item
+    /// that meets it has one of the keys in `possible`.
     case member(path: MemberPath, possible: StorageSortKeyRanges, certain: StorageSortKeyRanges, needsTextIndex: Bool)
     /// All items meet the condition, or none.
     case constant(Bool)

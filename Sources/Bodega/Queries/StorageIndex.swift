@@ -5,17 +5,18 @@ import RecordCoder
 /// The index narrows: the engine finds candidates by it, and Swift decides which of them match. So an index changes how
 /// long a query takes, and never its result.
 public struct StorageIndex: Sendable, CustomStringConvertible {
-    /// The path to the member: names separated by dots, such as `owner.name`. A backslash escapes the dot or backslash that
-    /// follows.
+    /// The path to the member: names separated by dots, such as `owner.name`. A backslash escapes the dot or backslash
+    /// that follows.
     public let path: String
 
-    /// Whether texts are prepared for comparison as Swift compares them, where "é" and "e" with an accent are equal. Queries
-    /// with a `#Predicate` about strings and UUIDs need it, and queries that are sorted by a string.
+    /// Whether texts are prepared for comparison as Swift compares them, where "é" and "e" with an accent are equal.
+    /// Queries with a `#Predicate` about strings and UUIDs need it, and queries that are sorted by a string.
     ///
-    /// Each text is examined when it is written. In SQLite, this takes about 1 µs for up to 1,000 bytes of ASCII, 15 µs for 200
-    /// letters of Latin with accents, Greek, Cyrillic, Chinese or Japanese, and up to 40 µs for 400 bytes in other scripts, in
-    /// addition to the cost of an index that is not for text. Texts of more than 4,000 bytes of ASCII, 1,000 bytes in the
-    /// scripts named, or 400 in others, are not examined. Each query that uses the index reads them.
+    /// Each text is examined when it is written. In SQLite, this takes about 1 µs for up to 1,000 bytes of ASCII, 15 µs
+    /// for 200 letters of Latin with accents, Greek, Cyrillic, Chinese or Japanese, and up to 40 µs for 400 bytes in
+    /// other scripts, in addition to the cost of an index that is not for text. Texts of more than 4,000 bytes of
+    /// ASCII, 1,000 bytes in the scripts named, or 400 in others, are not examined. Each query that uses the index
+    /// reads them.
     public let isForText: Bool
 
     /// Creates a description of an index.

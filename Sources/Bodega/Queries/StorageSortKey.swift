@@ -3,8 +3,8 @@ import RecordCoder
 
 /// The place of a JSON value in the order that all engines share.
 ///
-/// In ascending order, numbers come first, then strings, and last the items that have no value. Items without a value, which
-/// are those whose member is missing or `null`, come last in descending order, too.
+/// In ascending order, numbers come first, then strings, and last the items that have no value. Items without a value,
+/// which are those whose member is missing or `null`, come last in descending order, too.
 ///
 /// - Integers that fit into 64 bits are exact. A number with a fraction or an exponent, and a larger one, counts as the
 ///   nearest `Double`.

@@ -54,8 +54,8 @@ package struct StorageSortKeyRanges: Hashable, Sendable {
 
     /// The set of the keys that numbers with one nearest `Double` can have, and of some others beside them.
     ///
-    /// Beyond 2^53 an integer has a key of its own, but that of the nearest `Double` if it is written with a fraction or an
-    /// exponent.
+    /// Beyond 2^53 an integer has a key of its own, but that of the nearest `Double` if it is written with a fraction
+    /// or an exponent.
     init(nearest number: Double) {
         if number.magnitude < 0x1p53 {
             self.init(StorageSortKey(number))

@@ -2,13 +2,13 @@ import Foundation
 
 /// The Unicode scalars of texts for which equality and order in Swift are those of their scalars.
 ///
-/// Swift compares strings by canonical equivalence (Unicode Standard Annex #15): "é" equals "e" with a combining accent. A text
-/// is in Normalization Form C, and equal to no other text in that form, if each of its scalars has the properties
-/// `NFC_Quick_Check=Yes` and `Canonical_Combining_Class=0`. The marks, of class 9, 103 and 107, are harmless, too, unless two
-/// of them are adjacent, because the form sorts them.
+/// Swift compares strings by canonical equivalence (Unicode Standard Annex #15): "é" equals "e" with a combining
+/// accent. A text is in Normalization Form C, and equal to no other text in that form, if each of its scalars has the
+/// properties `NFC_Quick_Check=Yes` and `Canonical_Combining_Class=0`. The marks, of class 9, 103 and 107, are
+/// harmless, too, unless two of them are adjacent, because the form sorts them.
 ///
-/// These are the ranges of the world's most used scripts with these properties; they need not be complete. They are written as
-/// the patterns of SQL's GLOB are, which compare scalars.
+/// These are the ranges of the world's most used scripts with these properties; they need not be complete. They are
+/// written as the patterns of SQL's GLOB are, which compare scalars.
 package enum SwiftText {
     private static let safeRanges: [ClosedRange<UInt32>] = [
         0x9...0xA, 0xD...0xD, 0x20...0x2FF, 0x370...0x373, 0x375...0x37D, 0x37F...0x386, 0x388...0x482, 0x48A...0x58F,
@@ -27,8 +27,8 @@ package enum SwiftText {
     ]
     private static let markRanges: [ClosedRange<UInt32>] = [0x94D...0x94D, 0xE38...0xE3A, 0xE48...0xE4B]
 
-    /// Safe scalars of many texts: Latin, Greek and Cyrillic letters with punctuation and symbols, and those of China, Japan
-    /// and Korea. None is a mark.
+    /// Safe scalars of many texts: Latin, Greek and Cyrillic letters with punctuation and symbols, and those of China,
+    /// Japan and Korea. None is a mark.
     static let commonRanges: [[ClosedRange<UInt32>]] = [
         [
             0x9...0xA, 0xD...0xD, 0x20...0x2FF, 0x388...0x482, 0x1E00...0x1EFF, 0x200B...0x2027, 0x20A0...0x20C0,

@@ -5,7 +5,8 @@ package enum StreamedBytes: Sendable {
     case data(Data)
     case file(StreamFile)
 
-    /// Reads a stream to its end. More bytes than a part go to a temporary file, unless they are in memory or in a file.
+    /// Reads a stream to its end. More bytes than a part go to a temporary file, unless they are in memory or in a
+    /// file.
     ///
     /// - Throws: A ``StorageError`` if the temporary file can't be written, or the error of the stream.
     package init(of stream: StorageByteStream) async throws {

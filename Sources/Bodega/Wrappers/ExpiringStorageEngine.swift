@@ -6,8 +6,8 @@ public import Foundation
 /// - An item holds its own expiry, so it survives reopening, and a different period can be set for single items by
 ///   ``write(_:key:expiringAfter:)``. Other parameters of a later engine apply only to what that writes.
 /// - Expired items take space until they are overwritten, removed, or until ``removeExpired()`` is called, for example
-///   when the program starts. A change feed reports the removal then, not when the item expires. An expired item that is
-///   written again keeps its place and the date of its creation, unless it was removed in between.
+///   when the program starts. A change feed reports the removal then, not when the item expires. An expired item that
+///   is written again keeps its place and the date of its creation, unless it was removed in between.
 /// - Calls that return keys, dates or their number read the items, too, one after the other or in parts of about a
 ///   mebibyte. Parts are not from one moment, but if the other engine is a mirror, all come from its base, or all from
 ///   the copy: if the base fails in between, the call begins again. All other calls cost what they cost in the other
@@ -18,8 +18,8 @@ public import Foundation
 /// it read them, and a mirror around it keeps them. A store around it shows items that have expired until its next
 /// operation that writes.
 ///
-/// The other engine holds 12 bytes before each item: `EXP1` in ASCII and the expiry in milliseconds since 1970, a signed
-/// big-endian integer. An item without them, which was not written by such an engine, is reported as
+/// The other engine holds 12 bytes before each item: `EXP1` in ASCII and the expiry in milliseconds since 1970, a
+/// signed big-endian integer. An item without them, which was not written by such an engine, is reported as
 /// ``StorageError/Code/decodingFailed``.
 ///
 /// The time is that of the system. If it is set back, items live longer.

@@ -3,9 +3,9 @@ public import Foundation
 /// A collection of its own inside another engine, whose keys begin with the collection's name.
 /// ``StorageEngine/prefixed(_:)`` creates one.
 ///
-/// The other engine keeps the item `dolly` of the collection `sheep` under the key `sheep/dolly`, of the same kind. In the
-/// name, `/` is written as `%2F`, and `%` as `%25`, so that no two collections share a key. A key that begins so and was
-/// written to the other engine directly belongs to the collection, too.
+/// The other engine keeps the item `dolly` of the collection `sheep` under the key `sheep/dolly`, of the same kind. In
+/// the name, `/` is written as `%2F`, and `%` as `%25`, so that no two collections share a key. A key that begins so
+/// and was written to the other engine directly belongs to the collection, too.
 ///
 /// Methods that read or remove all items read all keys of the other engine first. Removing all items removes those that
 /// exist then; an item that another writer adds at the same time may remain.
@@ -66,7 +66,8 @@ extension StorageEngine {
     /// let goats = engine.prefixed("goats")
     /// ```
     ///
-    /// An engine with collections of its own, such as ``SQLiteStorageEngine``, reads and removes all items of one faster.
+    /// An engine with collections of its own, such as ``SQLiteStorageEngine``, reads and removes all items of one
+    /// faster.
     ///
     /// - Parameter name: The name of the collection. It may be empty and may hold any character.
     public func prefixed(_ name: String) -> PrefixedStorageEngine {

@@ -20,7 +20,7 @@ extension StorageEngine {
     /// Returns an engine that reads from this engine and refuses to write to it.
     ///
     /// ```swift
-    /// let catalogue = try SQLiteStorageEngine.sharing(file).readOnly()
+    /// let catalog = try SQLiteStorageEngine.sharing(file).readOnly()
     /// ```
     public func readOnly() -> ReadOnlyStorageEngine {
         ReadOnlyStorageEngine(base: backend)

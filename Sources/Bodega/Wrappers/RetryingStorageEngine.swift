@@ -39,9 +39,11 @@ public struct StorageRetryPolicy: Sendable {
     }
 }
 
-/// An engine that retries the calls of another engine that fail for a time. ``StorageEngine/retrying(_:clock:)`` creates one.
+/// An engine that retries the calls of another engine that fail for a time. ``StorageEngine/retrying(_:clock:)``
+/// creates one.
 ///
-/// When all attempts have failed, the call throws the error of the last one. A call whose task is cancelled is not retried.
+/// When all attempts have failed, the call throws the error of the last one. A call whose task is cancelled is not
+/// retried.
 ///
 /// A write that throws ``StorageError/Code/timedOut`` may have been applied, and is then applied twice. That makes no
 /// difference unless another writer has changed the same items in between. Two kinds of batches are retried only after

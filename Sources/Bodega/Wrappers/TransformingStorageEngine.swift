@@ -22,7 +22,8 @@ public protocol TransformingStorageEngine: StorageBackend {
     /// - Parameters:
     ///   - data: The item.
     ///   - key: The item's key.
-    /// - Throws: A ``StorageError`` if the item can't be transformed. It is then not written, nor are others of its batch.
+    /// - Throws: A ``StorageError`` if the item can't be transformed. It is then not written, nor are others of its
+    ///   batch.
     func encode(_ data: Data, key: CacheKey) throws -> Data
 
     /// Returns an item.
@@ -50,8 +51,8 @@ public protocol TransformingStorageEngine: StorageBackend {
     /// - Returns: The item's key; `nil` if it is not an item of this engine.
     func key(ofStored key: CacheKey) -> CacheKey?
 
-    /// Whether all items of the base are items of this engine; by default, `true`. Otherwise, methods that count or remove
-    /// all items read all keys of the base first.
+    /// Whether all items of the base are items of this engine; by default, `true`. Otherwise, methods that count or
+    /// remove all items read all keys of the base first.
     var ownsAllItems: Bool { get }
 
     /// When an item expires, see ``StorageFields/expiry``; by default, never.

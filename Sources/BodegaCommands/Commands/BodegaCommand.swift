@@ -21,9 +21,9 @@ struct BodegaCommand: ParsableCommand {
             Commands that only read neither create nor change the store's files. Commands that write give an SQLite \
             file of Bodega 2 WAL mode and one more column; Bodega 2 can still use the file.
 
-            The items of an encrypted store are decrypted with the keyset in the file of --keyset, which other users must \
-            not be able to read, or in the variable BODEGA_KEYSET, in JSON. See bodega help keyset create. An encrypted item \
-            must fit into memory.
+            The items of an encrypted store are decrypted with the keyset in the file of --keyset, which other users \
+            must not be able to read, or in the variable BODEGA_KEYSET, in JSON. See bodega help keyset create. An \
+            encrypted item must fit into memory.
 
             EXAMPLES:
               bodega import languages.db iso_639-3.json --array 639-3 --key alpha_3
@@ -37,7 +37,7 @@ struct BodegaCommand: ParsableCommand {
               BODEGA_KEYSET  the keyset of an encrypted store, in JSON, if --keyset is not given;
                              copy, diff and keyset rotate don't use it
               TMPDIR         the folder for temporary files of put, by default /var/tmp
-              NO_COLOR       no colours if it is set and not empty
+              NO_COLOR       no colors if it is set and not empty
 
             COMPLETION:
               bodega --generate-completion-script bash > ~/.local/share/bash-completion/completions/bodega

@@ -18,12 +18,12 @@ struct CopyCommand: ConsoleCommand {
             only read; an item that changes during the copy is copied as it is when its batch is read. Other programs \
             should not write to the destination during the copy: an item written just before its batch is replaced.
 
-            Without keysets, encrypted items are copied as they are stored; in a collection with another name, they need \
-            --keyset-collection with the old name. With --from-keyset items are decrypted, with --to-keyset they are \
-            encrypted: give both to copy into a store with another keyset or collection, and --to-keyset alone to encrypt a \
-            store. Nothing is copied if items would be encrypted twice, or clear text would be written among items that \
-            seem to be encrypted. The variable BODEGA_KEYSET is not used, so that no secret is copied in clear text \
-            by accident. Items that can't be decrypted are listed at the end, with exit status 1.
+            Without keysets, encrypted items are copied as they are stored; in a collection with another name, they \
+            need --keyset-collection with the old name. With --from-keyset items are decrypted, with --to-keyset they \
+            are encrypted: give both to copy into a store with another keyset or collection, and --to-keyset alone to \
+            encrypt a store. Nothing is copied if items would be encrypted twice, or clear text would be written among \
+            items that seem to be encrypted. The variable BODEGA_KEYSET is not used, so that no secret is copied in \
+            clear text by accident. Items that can't be decrypted are listed at the end, with exit status 1.
 
             One collection is copied. For a file with all its collections use backup, for a database pg_dump.
 
@@ -59,7 +59,8 @@ struct CopyCommand: ConsoleCommand {
     @Flag(help: "Print no progress and no result.")
     var quiet = false
 
-    @OptionGroup var keysets: CopyKeysetOptions
+    @OptionGroup var fromKeyset: PairKeysetOptions<CopySource>
+    @OptionGroup var toKeyset: PairKeysetOptions<CopyDestination>
     @OptionGroup var reporting: ReportingOptions
 
     func validate() throws {
@@ -95,7 +96,7 @@ struct CopyCommand: ConsoleCommand {
         if from.isSamePlace(as: to) {
             throw ToolError(.usage, "The source and the destination are the same store. Name another destination.")
         }
-        let encryptions = (try keysets.from(), try keysets.to())
+        let encryptions = (try fromKeyset.encryption(), try toKeyset.encryption())
         console.interruption.listen()
         // The source is opened first, so that a missing source leaves no empty destination.
         try await from.openToRead().decrypting(with: encryptions.0).use { source in
@@ -128,8 +129,8 @@ struct CopyCommand: ConsoleCommand {
                 throw ToolError(
                     .failure,
                     """
-                    Items of \(source.address) seem to be encrypted already. Give their keyset with --from-keyset FILE, or \
-                    encrypt them again with --unchecked.
+                    Items of \(source.address) seem to be encrypted already. Give their keyset with --from-keyset \
+                    FILE, or encrypt them again with --unchecked.
                     """)
             }
             return try await destination.checkEncryption()
@@ -139,8 +140,8 @@ struct CopyCommand: ConsoleCommand {
         } else if !quiet, source.address.collection != destination.address.collection {
             console.complain(
                 """
-                note: items that seem to be encrypted are copied as stored. To read the copies, give --keyset-collection \
-                "\(source.address.collection ?? "")", the name of their collection until now.
+                note: items that seem to be encrypted are copied as stored. To read the copies, give \
+                --keyset-collection "\(source.address.collection ?? "")", the name of their collection until now.
                 """)
         }
     }

@@ -11,8 +11,8 @@ struct DiffCommand: ConsoleCommand {
             A line for each difference: + and the key of an item that only the second store has, - for one that only \
             the first has, ~ for one that both have with different bytes. Dates and order are ignored.
 
-            Encrypted items are decrypted if the keyset of their store is given, otherwise compared as they are stored: \
-            equal items are stored as different bytes. The variable BODEGA_KEYSET is not used.
+            Encrypted items are decrypted if the keyset of their store is given, otherwise compared as they are \
+            stored: equal items are stored as different bytes. The variable BODEGA_KEYSET is not used.
 
             Items that can't be decrypted are listed at the end, and the others are compared.
 
@@ -37,7 +37,8 @@ struct DiffCommand: ConsoleCommand {
     @Argument(help: "The second store, in the same form.", completion: .file())
     var second: String
 
-    @OptionGroup var keysets: DiffKeysetOptions
+    @OptionGroup var firstKeyset: PairKeysetOptions<FirstStore>
+    @OptionGroup var secondKeyset: PairKeysetOptions<SecondStore>
     @OptionGroup var output: OutputOptions
     @OptionGroup var reporting: ReportingOptions
 
@@ -65,7 +66,7 @@ struct DiffCommand: ConsoleCommand {
 
     private func compare(on console: Console) async throws -> Bool {
         let addresses = (try StorageAddress(argument: first), try StorageAddress(argument: second))
-        let encryptions = (try keysets.first(), try keysets.second())
+        let encryptions = (try firstKeyset.encryption(), try secondKeyset.encryption())
         return try await addresses.0.openToRead().decrypting(with: encryptions.0).use { first in
             try await addresses.1.openToRead().decrypting(with: encryptions.1).use { second in
                 var output = BufferedOutput(console.output)
@@ -92,8 +93,9 @@ struct DiffCommand: ConsoleCommand {
     }
 
     private static let advice = """
-        Give the keysets that the items were written with (--first-keyset FILE, --second-keyset FILE), and the names of the \
-        collections that were authenticated with them (--first-keyset-collection NAME, --second-keyset-collection NAME).
+        Give the keysets that the items were written with (--first-keyset FILE, --second-keyset FILE), and the names \
+        of the collections that were authenticated with them (--first-keyset-collection NAME, \
+        --second-keyset-collection NAME).
         """
 
     private func line(for difference: StoreDifference, on console: Console) -> [UInt8] {

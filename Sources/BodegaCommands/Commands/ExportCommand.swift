@@ -11,8 +11,8 @@ struct ExportCommand: ConsoleCommand {
             and its bytes under "json" if they are JSON on one line, else under "text" if they are UTF-8, else under \
             "base64". Dates are not exported.
 
-            If an item can't be decrypted, the others are exported, its key is listed, and the exit status is 1; a file \
-            is not replaced then. Without a keyset, encrypted items are exported in their encrypted form.
+            If an item can't be decrypted, the others are exported, its key is listed, and the exit status is 1; a \
+            file is not replaced then. Without a keyset, encrypted items are exported in their encrypted form.
 
             EXAMPLES:
               bodega export notes.db --output notes.ndjson

@@ -8,9 +8,9 @@ struct KeysetCommand: ParsableCommand {
         commandName: "keyset",
         abstract: "Create and rotate the keyset of an encrypted store.",
         discussion: """
-            A keyset is a file in the JSON of Tink with the keys in clear text: one that encrypts, and others that still \
-            decrypt. Keep it where only the programs that need it can read it, and keep a backup of it apart from the \
-            data: without it, no item can ever be read again.
+            A keyset is a file in the JSON of Tink with the keys in clear text: one that encrypts, and others that \
+            still decrypt. Keep it where only the programs that need it can read it, and keep a backup of it apart \
+            from the data: without it, no item can ever be read again.
             """,
         subcommands: [CreateKeysetCommand.self, RotateKeysetCommand.self]
     )

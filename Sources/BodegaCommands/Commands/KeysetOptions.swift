@@ -65,8 +65,8 @@ extension StoreEncryption {
         throw ToolError(
             .failure,
             """
-            The keyset for keys has a key of the keyset for items. Use one of its own, because it must never be rotated: \
-            bodega keyset create FILE
+            The keyset for keys has a key of the keyset for items. Use one of its own, because it must never be \
+            rotated: bodega keyset create FILE
             """)
     }
 }

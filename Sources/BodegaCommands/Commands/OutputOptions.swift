@@ -5,7 +5,7 @@ extension ColorChoice: ExpressibleByArgument {}
 
 /// How a command shows its output.
 struct OutputOptions: ParsableArguments {
-    @Option(help: "When to use colours; auto respects the environment variable NO_COLOR.")
+    @Option(help: "When to use colors; auto respects the environment variable NO_COLOR.")
     var color = ColorChoice.auto
 
     /// Applies the user's choice to a console.

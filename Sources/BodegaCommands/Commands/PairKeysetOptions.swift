@@ -1,95 +1,63 @@
 #if CommandLineTool
 import ArgumentParser
 
-/// The keysets of the two stores of `bodega copy`.
-struct CopyKeysetOptions: ParsableArguments {
-    @Option(help: "The file with the keyset of the store to copy.", completion: .file())
-    var fromKeyset: String?
+/// The keysets of one of the two stores of a command.
+struct PairKeysetOptions<Side: StoreSide>: ParsableArguments {
+    @Option(
+        name: .customLong("\(Side.name)-keyset"), help: "The file with the keyset of \(Side.store).",
+        completion: .file())
+    var keyset: String?
 
     @Option(
+        name: .customLong("\(Side.name)-keyset-collection"),
         help: ArgumentHelp(
             "The collection name that is authenticated with its items, if it is not that of its address.",
             valueName: "name"))
-    var fromKeysetCollection: String?
-
-    @Option(help: "The file with the keyset that hides the keys of its items.", completion: .file())
-    var fromKeysetForKeys: String?
-
-    @Option(help: "The file with the keyset of the destination.", completion: .file())
-    var toKeyset: String?
+    var collection: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The collection name that is authenticated with its items, if it is not that of its address.",
-            valueName: "name"))
-    var toKeysetCollection: String?
-
-    @Option(help: "The file with the keyset that hides the keys of its items.", completion: .file())
-    var toKeysetForKeys: String?
+        name: .customLong("\(Side.name)-keyset-for-keys"),
+        help: "The file with the keyset that hides the keys of its items.", completion: .file())
+    var forKeys: String?
 
     func validate() throws {
-        if fromKeyset == nil, fromKeysetCollection != nil || fromKeysetForKeys != nil {
-            throw ValidationError("--from-keyset-collection and --from-keyset-for-keys need --from-keyset.")
-        }
-        if toKeyset == nil, toKeysetCollection != nil || toKeysetForKeys != nil {
-            throw ValidationError("--to-keyset-collection and --to-keyset-for-keys need --to-keyset.")
+        if keyset == nil, collection != nil || forKeys != nil {
+            let option = "--\(Side.name)-keyset"
+            throw ValidationError("\(option)-collection and \(option)-for-keys need \(option).")
         }
     }
 
-    /// Reads the keysets of the source.
-    func from() throws -> StoreEncryption? {
-        try StoreEncryption(keysetFile: fromKeyset, for: fromKeysetForKeys, collection: fromKeysetCollection)
-    }
-
-    /// Reads the keysets of the destination.
-    func to() throws -> StoreEncryption? {
-        try StoreEncryption(keysetFile: toKeyset, for: toKeysetForKeys, collection: toKeysetCollection)
+    /// Reads the keysets.
+    func encryption() throws -> StoreEncryption? {
+        try StoreEncryption(keysetFile: keyset, for: forKeys, collection: collection)
     }
 }
 
-/// The keysets of the two stores of `bodega diff`.
-struct DiffKeysetOptions: ParsableArguments {
-    @Option(help: "The file with the keyset of the first store.", completion: .file())
-    var firstKeyset: String?
+/// One of the two stores of a command.
+protocol StoreSide: Sendable {
+    /// The beginning of its options.
+    static var name: String { get }
+    /// What it is called in their help.
+    static var store: String { get }
+}
 
-    @Option(
-        help: ArgumentHelp(
-            "The collection name that is authenticated with its items, if it is not that of its address.",
-            valueName: "name"))
-    var firstKeysetCollection: String?
+/// The source of `bodega copy`.
+enum CopySource: StoreSide {
+    static let (name, store) = ("from", "the store to copy")
+}
 
-    @Option(help: "The file with the keyset that hides the keys of its items.", completion: .file())
-    var firstKeysetForKeys: String?
+/// The destination of `bodega copy`.
+enum CopyDestination: StoreSide {
+    static let (name, store) = ("to", "the destination")
+}
 
-    @Option(help: "The file with the keyset of the second store.", completion: .file())
-    var secondKeyset: String?
+/// The first store of `bodega diff`.
+enum FirstStore: StoreSide {
+    static let (name, store) = ("first", "the first store")
+}
 
-    @Option(
-        help: ArgumentHelp(
-            "The collection name that is authenticated with its items, if it is not that of its address.",
-            valueName: "name"))
-    var secondKeysetCollection: String?
-
-    @Option(help: "The file with the keyset that hides the keys of its items.", completion: .file())
-    var secondKeysetForKeys: String?
-
-    func validate() throws {
-        if firstKeyset == nil, firstKeysetCollection != nil || firstKeysetForKeys != nil {
-            throw ValidationError("--first-keyset-collection and --first-keyset-for-keys need --first-keyset.")
-        }
-        if secondKeyset == nil, secondKeysetCollection != nil || secondKeysetForKeys != nil {
-            throw ValidationError("--second-keyset-collection and --second-keyset-for-keys need --second-keyset.")
-        }
-    }
-
-    /// Reads the keysets of the first store.
-    func first() throws -> StoreEncryption? {
-        try StoreEncryption(keysetFile: firstKeyset, for: firstKeysetForKeys, collection: firstKeysetCollection)
-    }
-
-    /// Reads the keysets of the second store.
-    func second() throws -> StoreEncryption? {
-        try StoreEncryption(keysetFile: secondKeyset, for: secondKeysetForKeys, collection: secondKeysetCollection)
-    }
+/// The second store of `bodega diff`.
+enum SecondStore: StoreSide {
+    static let (name, store) = ("second", "the second store")
 }
 #endif

@@ -40,11 +40,11 @@ struct QueryCommand: ConsoleCommand {
             An index over a value makes queries faster that compare it with a literal or sort by it, and never changes \
             their results. --index creates one in an SQLite file or a database, --drop-index removes it, and all \
             programs that write keep it up to date. Without other options of a query, nothing else is done. Creating \
-            an index reads all items; if it is interrupted, that index is not created, and the message names those that \
-            were. Folders and encrypted items have no indexes. --indexes prints the path of each index and its kind, \
-            with --json as {"path", "kind"}: value, or text for one that a program has created for comparing texts as \
-            Swift does. --explain prints, instead of items, how a query reads the store, the indexes, and which others \
-            would help, with --json as {"plan", "indexes", "advice"}.
+            an index reads all items; if it is interrupted, that index is not created, and the message names those \
+            that were. Folders and encrypted items have no indexes. --indexes prints the path of each index and its \
+            kind, with --json as {"path", "kind"}: value, or text for one that a program has created for comparing \
+            texts as Swift does. --explain prints, instead of items, how a query reads the store, the indexes, and \
+            which others would help, with --json as {"plan", "indexes", "advice"}.
 
             EXAMPLES:
               bodega query people.db --where 'match(@.name, "A.*")' --limit 10

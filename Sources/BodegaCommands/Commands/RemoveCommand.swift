@@ -10,7 +10,7 @@ struct RemoveCommand: ConsoleCommand {
         abstract: "Remove items.",
         discussion: """
             Missing items are reported after the others are removed, with exit status 3. Removing all items requires \
-            --yes or a confirmation on a terminal, and is refused for a folder with files that are not recognised as \
+            --yes or a confirmation on a terminal, and is refused for a folder with files that are not recognized as \
             items.
 
             With --json an object is printed: {"removed"}, the number of items, even if other items are missing.
@@ -87,7 +87,7 @@ struct RemoveCommand: ConsoleCommand {
         throw ToolError(
             .failure,
             """
-            Nothing was removed: \(store.address.path) has files that are not recognised as items: \(first)\(others).\
+            Nothing was removed: \(store.address.path) has files that are not recognized as items: \(first)\(others).\
             \(reason) \
             Move them to another folder, or remove single items with: bodega rm \(store.address) --verbatim KEY
             """

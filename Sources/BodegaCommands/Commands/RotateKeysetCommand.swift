@@ -8,20 +8,20 @@ struct RotateKeysetCommand: ConsoleCommand {
         commandName: "rotate",
         abstract: "Add a key to a keyset, and re-encrypt all items of a store with it.",
         discussion: """
-            The new key is first added to the file, which is replaced atomically, so that the file can decrypt all items \
-            at any moment. Then the items are re-encrypted in atomic batches. An item that another program writes at the \
-            same time is not replaced by an older version of it. Programs that have read the keyset before can't read the \
-            re-encrypted items: end them first, and start them with the new file. Only one rotation of a keyset runs at a \
-            time.
+            The new key is first added to the file, which is replaced atomically, so that the file can decrypt all \
+            items at any moment. Then the items are re-encrypted in atomic batches. An item that another program \
+            writes at the same time is not replaced by an older version of it. Programs that have read the keyset \
+            before can't read the re-encrypted items: end them first, and start them with the new file. Only one \
+            rotation of a keyset runs at a time.
 
-            After an interruption, --resume re-encrypts the rest without another new key. If several collections or stores \
-            share the keyset, run the command with --resume for each of the others.
+            After an interruption, --resume re-encrypts the rest without another new key. If several collections or \
+            stores share the keyset, run the command with --resume for each of the others.
 
             With --remove-old-keys, items are re-encrypted until none needs an old key. Then the old keys are removed, \
-            unless an item of any collection of the same file or database still needs one. Other files and databases are \
-            not examined, and an item that a program writes with an old key afterwards can't be decrypted: end the programs \
-            that have not read the new file. Backups that need the old keys can't be decrypted with the file any more, \
-            either: keep a copy of the keyset with them.
+            unless an item of any collection of the same file or database still needs one. Other files and databases \
+            are not examined, and an item that a program writes with an old key afterwards can't be decrypted: end the \
+            programs that have not read the new file. Backups that need the old keys can't be decrypted with the file \
+            any more, either: keep a copy of the keyset with them.
 
             Items that can't be decrypted stay as they are and are listed, with exit status 1. The keyset that hides \
             keys can't be rotated; copy the items into another store instead.
@@ -112,8 +112,8 @@ struct RotateKeysetCommand: ConsoleCommand {
         throw ToolError(
             .failure,
             """
-            Another program still encrypts items with an old key, so the old keys were kept. End it, and run the command \
-            again with --resume.
+            Another program still encrypts items with an old key, so the old keys were kept. End it, and run the \
+            command again with --resume.
             """)
     }
 

@@ -17,8 +17,8 @@ struct StatCommand: ConsoleCommand {
             space on disk, "allocatedBytes", is what the file system has allocated for the store's files and folders, \
             as du counts it.
 
-            Without a keyset, "encrypted" is the number of items that seem to be encrypted, if there are any; the sizes \
-            are those of their encrypted form.
+            Without a keyset, "encrypted" is the number of items that seem to be encrypted, if there are any; the \
+            sizes are those of their encrypted form.
 
             EXAMPLES:
               bodega stat notes.db

@@ -2,18 +2,17 @@
 /// Wraps the usage lines in the parser's messages, which the parser does not wrap.
 enum UsageText {
 
-    /// Wraps the usage lines of a message.
-    ///
-    /// - Parameters:
-    ///   - message: A message of the parser.
-    ///   - columns: The maximum length of a line.
-    static func wrapped(_ message: String, columns: Int = 80) -> String {
+    /// The maximum length of a line.
+    private static let columns = 80
+
+    /// Wraps the usage lines of a message of the parser.
+    static func wrapped(_ message: String) -> String {
         message.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            line.lowercased().hasPrefix("usage: ") ? broken(line, columns) : String(line)
+            line.lowercased().hasPrefix("usage: ") ? broken(line) : String(line)
         }.joined(separator: "\n")
     }
 
-    private static func broken(_ line: Substring, _ columns: Int) -> String {
+    private static func broken(_ line: Substring) -> String {
         let indentation = String(repeating: " ", count: "Usage: ".count + 2)
         var lines: [String] = []
         var current = ""

@@ -21,8 +21,8 @@ struct VerifyCommand: ConsoleCommand {
             items that are no longer JSON, and a keyset finds every change of an encrypted item. A note on standard \
             error says this for the store.
 
-            With a keyset, an item that can't be decrypted is a problem, too. Each collection is expected to be encrypted \
-            with its own name, unless one is named.
+            With a keyset, an item that can't be decrypted is a problem, too. Each collection is expected to be \
+            encrypted with its own name, unless one is named.
 
             All collections of a file or a database are read unless one is named. \
             Other programs can write during the check.

@@ -17,7 +17,7 @@ package struct Console: Sendable {
     package var isErrorTerminal: Bool
     /// Whether errors are shown with their whole cause.
     package var isVerbose = false
-    /// Whether the output is coloured.
+    /// Whether the output is colored.
     package var isColored: Bool
     /// The number of columns of the output, `nil` if it is not a terminal.
     package var width: Int?

@@ -6,7 +6,7 @@ import Foundation
 /// bytes that are there, so that their records don't wait for the writer's next ones.
 struct InputWindow {
     private let source: any ByteSource
-    private let chunkSize: Int
+    private let chunkSize = 1 << 20
     /// The buffer; the window is a part of it.
     private var storage = Data()
     private var range = 0..<0
@@ -19,10 +19,9 @@ struct InputWindow {
     /// Whether reading can wait for a writer.
     let canWait: Bool
 
-    init(_ source: any ByteSource, chunkSize: Int = 1 << 20) {
+    init(_ source: any ByteSource) {
         self.source = source
         self.canWait = source.canWait
-        self.chunkSize = chunkSize
     }
 
     /// The number of bytes in the window.

@@ -10,13 +10,11 @@ package enum TextStyle: String, Sendable {
     case green = "32"
     /// A change or a warning.
     case yellow = "33"
-    /// A name.
-    case cyan = "36"
 }
 
-/// When output is coloured.
+/// When output is colored.
 package enum ColorChoice: String, CaseIterable, Sendable {
-    /// On a terminal that supports colours, unless the environment disables them.
+    /// On a terminal that supports colors, unless the environment disables them.
     case auto
     /// Always, even without a terminal.
     case always
@@ -25,7 +23,7 @@ package enum ColorChoice: String, CaseIterable, Sendable {
 }
 
 extension Console {
-    /// Applies a style to text for the output, if the output is coloured.
+    /// Applies a style to text for the output, if the output is colored.
     package func styled(_ text: String, _ style: TextStyle) -> String {
         isColored ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }
@@ -35,9 +33,9 @@ extension Console {
         isOutputTerminal ? TerminalText.escaped(text) : text
     }
 
-    /// Whether the output is coloured by default.
+    /// Whether the output is colored by default.
     ///
-    /// A non-empty `NO_COLOR` disables colours, see https://no-color.org.
+    /// A non-empty `NO_COLOR` disables colors, see https://no-color.org.
     ///
     /// - Parameters:
     ///   - isTerminal: Whether the output is a terminal.

@@ -32,7 +32,7 @@ package enum ArgumentText {
     private static func escaped(_ bytes: [UInt8]) -> String {
         let text = bytes.map { byte in
             let isPlain = (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "'") && byte != UInt8(ascii: "\\")
-            return isPlain ? String(Unicode.Scalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            return isPlain ? String(Unicode.Scalar(byte)) : "\\x" + byte.hexadecimal
         }
         return "$'\(text.joined())'"
     }

@@ -47,8 +47,8 @@ struct StoreIndexes {
         let isEncrypted = if store.encryption == nil { try await store.seemsEncrypted() } else { true }
         if !isEncrypted { return nil }
         return """
-            The items of \(store.address) are encrypted, so it has no indexes over their content, and its queries read all \
-            items.
+            The items of \(store.address) are encrypted, so it has no indexes over their content, and its queries read \
+            all items.
             """
     }
 

@@ -24,8 +24,8 @@ package struct KeysetFile: Sendable {
             throw ToolError(
                 .failure,
                 """
-                The permissions 0\(mode) of the keyset \(path) are too open: other users can read or change it, and with it \
-                all items. Run: chmod 600 \(path)
+                The permissions 0\(mode) of the keyset \(path) are too open: other users can read or change it, and \
+                with it all items. Run: chmod 600 \(path)
                 """)
         }
         var window = InputWindow(source)

@@ -3,8 +3,8 @@ import Foundation
 
 /// A keyset file that no other rotation can use as long as this object exists.
 ///
-/// The lock is the `flock` of the file. A replacement is locked before it gets the name of the file, so that at any moment
-/// the file with the name is locked.
+/// The lock is the `flock` of the file. A replacement is locked before it gets the name of the file, so that at any
+/// moment the file with the name is locked.
 package final class LockedKeysetFile {
     private let file: KeysetFile
     private var descriptors: [Int32] = []

@@ -11,8 +11,8 @@ package struct OldKeys {
 
     /// Examines all items of all collections of a store's file or database.
     ///
-    /// - Returns: An error that names the collections with items that are encrypted with one of the keys, `nil` if there are
-    ///   none.
+    /// - Returns: An error that names the collections with items that are encrypted with one of the keys, `nil` if
+    ///   there are none.
     /// - Throws: A ``ToolError`` if a collection can't be examined.
     package func stillNeeded(in store: OpenStore) async throws -> ToolError? {
         if ids.isEmpty { return nil }

@@ -11,8 +11,8 @@ extension OpenStore {
     /// Checks that what a command is about to write will be encrypted as the items in the store are.
     ///
     /// - Parameter hasHiddenKeys: Whether hidden keys need no keyset, because none is written.
-    /// - Throws: A ``ToolError`` if there are items, but the keysets can decrypt none of them, or if no keyset was given and
-    ///   items seem to be encrypted.
+    /// - Throws: A ``ToolError`` if there are items, but the keysets can decrypt none of them, or if no keyset was
+    ///   given and items seem to be encrypted.
     package func checkEncryption(hasHiddenKeys: Bool = false) async throws {
         let names = try await someNames()
         guard let encryption else {
@@ -27,7 +27,10 @@ extension OpenStore {
         if encryption.keysetForKeys == nil {
             if !hasHiddenKeys, Self.sample(of: names).contains(where: \.hasFormOfHiddenKey) {
                 throw refusal(
-                    "the keys of \(address) seem to be hidden. Give --keyset-for-keys FILE (with copy --to-keyset-for-keys FILE)."
+                    """
+                    the keys of \(address) seem to be hidden. Give --keyset-for-keys FILE (with copy \
+                    --to-keyset-for-keys FILE).
+                    """
                 )
             }
             return try await checkItems(names)
@@ -36,8 +39,8 @@ extension OpenStore {
         if keys.isEmpty {
             throw refusal(
                 """
-                no key of \(address) can be decrypted. The keys are not hidden, or were hidden with another keyset for keys \
-                (--keyset-for-keys FILE) or collection (--keyset-collection NAME).
+                no key of \(address) can be decrypted. The keys are not hidden, or were hidden with another keyset for \
+                keys (--keyset-for-keys FILE) or collection (--keyset-collection NAME).
                 """)
         }
         try await checkItems(keys)
@@ -87,8 +90,8 @@ extension OpenStore {
         guard let failure else { return }
         throw refusal(
             """
-            no item of \(address) can be decrypted with this keyset (\(failure.code)). \(UnreadableItems.keysetAdvice) If \
-            both are right, the items are damaged: bodega verify lists them, and bodega rm removes them.
+            no item of \(address) can be decrypted with this keyset (\(failure.code)). \(UnreadableItems.keysetAdvice) \
+            If both are right, the items are damaged: bodega verify lists them, and bodega rm removes them.
             """)
     }
 
@@ -141,8 +144,8 @@ extension OpenStore {
         return ToolError(
             .failure,
             """
-            \(keys) of \(address) \(reason). \(consequence) Give the keyset that hides the keys (--keyset-for-keys FILE), \
-            and the name of the collection (--keyset-collection NAME).
+            \(keys) of \(address) \(reason). \(consequence) Give the keyset that hides the keys (--keyset-for-keys \
+            FILE), and the name of the collection (--keyset-collection NAME).
             """)
     }
 }

@@ -37,8 +37,8 @@ package final class UnreadableItems: Sendable {
 
     /// The advice for items that can't be decrypted.
     package static let keysetAdvice = """
-        Give the keyset that the items were written with (--keyset FILE, or the variable BODEGA_KEYSET), and the name of \
-        the collection that was authenticated with them (--keyset-collection NAME).
+        Give the keyset that the items were written with (--keyset FILE, or the variable BODEGA_KEYSET), and the name \
+        of the collection that was authenticated with them (--keyset-collection NAME).
         """
 
     /// Throws an error that lists the items, if there are any.

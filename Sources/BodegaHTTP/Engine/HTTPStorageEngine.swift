@@ -15,24 +15,25 @@ public import Foundation
 /// | `remove(key:)` | `DELETE notes/{id}` |
 /// | `apply(_:)`, `removeAllData()` | one request for each item, one after another |
 ///
-/// - **Items**: The bytes of an item are those of the JSON object, as the server has sent them. An item that is written must
-///   be a JSON object with the same identifier as its key. The server may store something else than what it receives, for
-///   example with a date of its own; the next read returns that.
+/// - **Items**: The bytes of an item are those of the JSON object, as the server has sent them. An item that is written
+///   must be a JSON object with the same identifier as its key. The server may store something else than what it
+///   receives, for example with a date of its own; the next read returns that.
 /// - **Keys**: The key of an item is `CacheKey(id)`, as in a `Store`. There are no items under the empty key and under
-///   keys of other kinds. Identifiers are percent-encoded in addresses. Those with slashes or control characters, and the
-///   identifiers `.` and `..`, are not sent, because some servers would take them for the path of another resource: such
-///   an item is read with the whole collection, and writing or removing it throws `invalidArgument`.
-/// - **Order** is that of the server. Several pages are not a snapshot: an item that others add or remove while they are read
-///   can move another one across the border of two pages, which then is missing. An item on two pages is returned once.
+///   keys of other kinds. Identifiers are percent-encoded in addresses. Those with slashes or control characters, and
+///   the identifiers `.` and `..`, are not sent, because some servers would take them for the path of another resource:
+///   such an item is read with the whole collection, and writing or removing it throws `invalidArgument`.
+/// - **Order** is that of the server. Several pages are not a snapshot: an item that others add or remove while they
+///   are read can move another one across the border of two pages, which then is missing. An item on two pages is
+///   returned once.
 /// - **Pages** are complete, or reading throws: a header `Link` that can't be read, or that names two next pages, is an
 ///   error. Several headers of one name are combined, also if their names differ in case.
 /// - **Dates**: Both dates are those of the header `Last-Modified`. If a server does not send it, reading dates throws.
 /// - **Batches** are not atomic. Items that can't be sent are refused before the first request. If a request fails, the
 ///   operations before it remain applied, and the message contains their number.
-/// - **Unknown outcomes**: If a write throws `timedOut` or `unreachable`, or is cancelled, the server may have applied it,
-///   or may do so later. Repeating it is safe unless others write the same item: `PUT` and `DELETE` are idempotent. So
-///   `retrying()` is suitable. The default transport itself repeats a request once if the server was closing the reused
-///   connection.
+/// - **Unknown outcomes**: If a write throws `timedOut` or `unreachable`, or is cancelled, the server may have applied
+///   it, or may do so later. Repeating it is safe unless others write the same item: `PUT` and `DELETE` are idempotent.
+///   So `retrying()` is suitable. The default transport itself repeats a request once if the server was closing the
+///   reused connection.
 ///
 /// ## Errors
 /// | response | code of the `StorageError` |
@@ -67,10 +68,11 @@ public struct HTTPStorageEngine: StorageBackend {
     ///     request. Use `https`, so that others on the network can't read the headers.
     ///   - options: The form of the API, and the limits.
     ///   - transport: The client that sends the requests.
-    ///   - headers: Returns the headers of a request, for example with a token. It is called for each request, concurrently,
-    ///     and can refresh the token. Its time is not limited, and what it throws is thrown by the call of the engine.
-    /// - Throws: A `StorageError` with the code `invalidArgument` if the address is not one of HTTP, or contains a password or
-    ///   a fragment.
+    ///   - headers: Returns the headers of a request, for example with a token. It is called for each request,
+    ///     concurrently, and can refresh the token. Its time is not limited, and what it throws is thrown by the call
+    ///     of the engine.
+    /// - Throws: A `StorageError` with the code `invalidArgument` if the address is not one of HTTP, or contains a
+    ///   password or a fragment.
     public init(
         _ collection: URL,
         options: HTTPStorageOptions = HTTPStorageOptions(),

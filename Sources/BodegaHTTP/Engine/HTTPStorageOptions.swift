@@ -2,15 +2,15 @@
 public struct HTTPStorageOptions: Sendable {
     /// The member of each object that identifies it, a string or an integer; by default `id`.
     public var idMember = "id"
-    /// The path of members to the array of objects in the response for the collection; by default empty, which means that
-    /// the response is the array. For `{"data": {"items": […]}}` it is `["data", "items"]`.
+    /// The path of members to the array of objects in the response for the collection; by default empty, which means
+    /// that the response is the array. For `{"data": {"items": […]}}` it is `["data", "items"]`.
     public var itemsPath: [String] = []
     /// Whether the addresses of items end with a slash, as in `notes/1/`; by default `false`.
     public var itemAddressesEndWithSlash = false
     /// The time limit of each request, in which the whole response must arrive; by default 30 seconds.
     public var timeLimit = Duration.seconds(30)
-    /// The maximum number of bytes of a response, after decompression; by default 64 MiB. With ``URLSessionTransport`` on
-    /// Linux, a compressed response can exceed it in memory for a moment before its request is ended.
+    /// The maximum number of bytes of a response, after decompression; by default 64 MiB. With ``URLSessionTransport``
+    /// on Linux, a compressed response can exceed it in memory for a moment before its request is ended.
     public var maximumResponseBytes = 64 << 20
     /// The maximum number of pages of the collection; by default 1,000. Pages beyond it are an error.
     public var maximumPages = 1_000

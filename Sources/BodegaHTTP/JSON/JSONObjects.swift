@@ -4,8 +4,8 @@ import RecordCoder
 
 /// Finds the objects of a response and their identifiers, without decoding them.
 ///
-/// The bytes of an object are those that the server has sent. An identifier is a string or an integer. An object without
-/// one, or with two, is an error: if it were skipped, it would look like a removed item.
+/// The bytes of an object are those that the server has sent. An identifier is a string or an integer. An object
+/// without one, or with two, is an error: if it were skipped, it would look like a removed item.
 struct JSONObjects: Sendable {
     /// The name of the member that identifies an object.
     let idMember: String

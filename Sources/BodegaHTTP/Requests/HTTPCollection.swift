@@ -39,8 +39,8 @@ struct HTTPCollection: Sendable {
         return components.url
     }
 
-    /// Whether the identifier of an item is sent. It is not if it could be mistaken for several segments of a path, or for
-    /// none, by servers that decode a path before they divide it.
+    /// Whether the identifier of an item is sent. It is not if it could be mistaken for several segments of a path, or
+    /// for none, by servers that decode a path before they divide it.
     func canAddress(_ key: CacheKey) -> Bool {
         let isHostile = key.rawValue.utf8.contains { $0 < 0x20 || $0 == 0x7F || "/\\".utf8.contains($0) }
         return !isHostile && key.rawValue != "." && key.rawValue != ".."
@@ -56,15 +56,15 @@ struct HTTPCollection: Sendable {
             throw StorageError(
                 .invalidArgument,
                 """
-                The identifier can't be sent as part of an address: it contains slashes or control characters, or is "." \
-                or "..".
+                The identifier can't be sent as part of an address: it contains slashes or control characters, or is \
+                "." or "..".
                 """,
                 key: key)
         }
         var segment = ""
         for byte in key.rawValue.utf8 {
             let scalar = Unicode.Scalar(byte)
-            segment += Self.unreserved.contains(scalar) ? String(scalar) : "%" + Self.hexadecimal(byte)
+            segment += Self.unreserved.contains(scalar) ? String(scalar) : "%" + byte.hexadecimal.uppercased()
         }
         return segment
     }
@@ -96,9 +96,4 @@ struct HTTPCollection: Sendable {
     /// The characters that a URL contains as they are: RFC 3986, section 2.3.
     private static let unreserved = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".unicodeScalars)
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16, uppercase: true)
-        return digits.count == 1 ? "0" + digits : digits
-    }
 }

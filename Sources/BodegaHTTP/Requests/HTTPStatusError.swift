@@ -2,8 +2,9 @@ public import Bodega
 import Foundation
 
 extension StorageError.Code {
-    /// The server has refused the request: as invalid, or because it is in conflict with the state of the item. Retrying
-    /// does not help. It stands for the statuses 4xx without a code of their own, among them 400, 409, 412 and 422.
+    /// The server has refused the request: as invalid, or because it is in conflict with the state of the item.
+    /// Retrying does not help. It stands for the statuses 4xx without a code of their own, among them 400, 409, 412 and
+    /// 422.
     public static let refused = StorageError.Code(rawValue: "refused")
 }
 
@@ -66,8 +67,8 @@ extension StorageError {
                 (
                     .decodingFailed,
                     """
-                    The server or a cache reports an unchanged resource, although the request had no condition. Check the \
-                    headers and caches.
+                    The server or a cache reports an unchanged resource, although the request had no condition. Check \
+                    the headers and caches.
                     """
                 )
             case 300..<400: (.cannotOpen, Self.redirect(response, request))

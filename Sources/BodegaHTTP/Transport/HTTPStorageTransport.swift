@@ -2,9 +2,9 @@ public import Foundation
 
 /// Sends the requests of an ``HTTPStorageEngine``. ``URLSessionTransport`` is the default.
 ///
-/// A transport does not follow redirects, and it stores no responses, cookies or credentials. It sends a request again only
-/// if a connection that it reused has ended before any byte of the response: the server was closing it. All requests of an
-/// engine are idempotent.
+/// A transport does not follow redirects, and it stores no responses, cookies or credentials. It sends a request again
+/// only if a connection that it reused has ended before any byte of the response: the server was closing it. All
+/// requests of an engine are idempotent.
 public protocol HTTPStorageTransport: Sendable {
 
     /// Sends a request and receives the whole response.
@@ -13,9 +13,9 @@ public protocol HTTPStorageTransport: Sendable {
     ///
     /// - Parameter request: The request, with its limits.
     /// - Returns: The response, whatever its status.
-    /// - Throws: A `StorageError`: `timedOut` after the time limit of the request, `tooLarge` as soon as the body exceeds
-    ///   its limit, `unreachable` if the server can't be reached or the connection is lost. Its message and its cause contain
-    ///   no headers. `CancellationError` after a cancellation.
+    /// - Throws: A `StorageError`: `timedOut` after the time limit of the request, `tooLarge` as soon as the body
+    ///   exceeds its limit, `unreachable` if the server can't be reached or the connection is lost. Its message and its
+    ///   cause contain no headers. `CancellationError` after a cancellation.
     func send(_ request: HTTPStorageRequest) async throws -> HTTPStorageResponse
 }
 
@@ -76,8 +76,9 @@ public struct HTTPStorageResponse: Sendable {
     ///
     /// - Parameters:
     ///   - status: The status, such as 200.
-    ///   - headers: The values of the headers by their names. The values of a header that occurs several times are joined
-    ///     with commas, in their order. Those of names that differ only in case are joined here, in the order of the names.
+    ///   - headers: The values of the headers by their names. The values of a header that occurs several times are
+    ///     joined with commas, in their order. Those of names that differ only in case are joined here, in the order of
+    ///     the names.
     ///   - body: The body, decompressed.
     public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
         self.init(status: status, fields: headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, body: body)

@@ -3,14 +3,15 @@ import Foundation
 
 /// Sends requests with Foundation's `URLSession`, without redirects, cookies, caches and stored credentials.
 ///
-/// On Linux it calls libcurl, the library on which `URLSession` is built there, because that `URLSession` loses one of two
-/// headers whose names differ in case, ends the program when headers follow a body, and waits for the whole time limit if
-/// a server closes a connection while a body is sent. Where the program finds no libcurl, as in one that is linked
-/// statically, `URLSession` sends the requests, with these defects, and a warning is logged.
+/// On Linux it calls libcurl, the library on which `URLSession` is built there, because that `URLSession` loses one of
+/// two headers whose names differ in case, ends the program when headers follow a body, and waits for the whole time
+/// limit if a server closes a connection while a body is sent. Where the program finds no libcurl, as in one that is
+/// linked statically, `URLSession` sends the requests, with these defects, and a warning is logged.
 ///
-/// Connections are reused. If one ends before any byte of the response has arrived, because the server was closing it, the
-/// request is sent again on another connection; all requests of an engine are idempotent. Proxies are those of the system;
-/// on Linux, those of the environment variables `http_proxy`, `https_proxy` and `no_proxy`, for local servers as well.
+/// Connections are reused. If one ends before any byte of the response has arrived, because the server was closing it,
+/// the request is sent again on another connection; all requests of an engine are idempotent. Proxies are those of the
+/// system; on Linux, those of the environment variables `http_proxy`, `https_proxy` and `no_proxy`, for local servers
+/// as well.
 public final class URLSessionTransport: HTTPStorageTransport {
 
     /// The transport that engines share by default.
@@ -20,8 +21,8 @@ public final class URLSessionTransport: HTTPStorageTransport {
 
     /// Creates a transport with connections of its own.
     ///
-    /// - Parameter maximumConnections: The maximum number of connections to one server. Further requests wait, which counts
-    ///   towards their time limits.
+    /// - Parameter maximumConnections: The maximum number of connections to one server. Further requests wait, which
+    ///   counts towards their time limits.
     public init(maximumConnections: Int = 8) {
         client = Self.makeClient(maximumConnections)
     }

@@ -70,7 +70,7 @@ final class ChangeListener: Sendable {
         while let current = listener(), current.isWanted(generation) {
             do {
                 let session = try await current.connect()
-                // Polls find later commits. All followers are signalled to read earlier ones.
+                // Polls find later commits. All followers are signaled to read earlier ones.
                 let start = try await current.poll(session, since: nil)
                 outage = Backoff.outage
                 current.signalAll()

@@ -48,8 +48,8 @@ extension StorageError {
     }
 
     static let poolerMessage = """
-        A connection pooler gives each transaction another session of the server. Use its session mode, or connect to the \
-        server directly.
+        A connection pooler gives each transaction another session of the server. Use its session mode, or connect to \
+        the server directly.
         """
 
     static let fullPoolerMessage = """
@@ -66,8 +66,8 @@ extension StorageError {
             return (
                 .locked,
                 """
-                Another session held a lock for longer than the user's lock_timeout, each time. Nothing was changed; end \
-                that session and try again, or raise lock_timeout.
+                Another session held a lock for longer than the user's lock_timeout, each time. Nothing was changed; \
+                end that session and try again, or raise lock_timeout.
                 """
             )
         case "23502":
@@ -107,7 +107,10 @@ extension StorageError {
         case "42P01", "42703", "XX001", "XX002":
             return (
                 .damaged,
-                "Tables are missing, altered or damaged. Nothing was changed. Check the search path, or restore a backup."
+                """
+                Tables are missing, altered or damaged. Nothing was changed. Check the search path, or restore a \
+                backup.
+                """
             )
         case "54000":
             return (.tooLarge, "The key or value exceeds a limit of the database. Divide the item.")

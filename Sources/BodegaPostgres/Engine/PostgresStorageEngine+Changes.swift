@@ -94,8 +94,8 @@ extension PostgresStorageEngine: StorageLog {
         } catch let failure as PostgresFailure where failure.forbidsWriting {
             // The transaction numbers are of another server: a follower could receive the same changes forever.
             let message = """
-                The log of changes was written in another database, so changes cannot be followed yet. Open the database \
-                once as a user who may write to it.
+                The log of changes was written in another database, so changes cannot be followed yet. Open the \
+                database once as a user who may write to it.
                 """
             throw StorageError(.readOnly, message, cause: failure)
         }

@@ -212,9 +212,9 @@ extension PostgresStorageEngine {
 
     /// Begins a transaction, and checks conditions in it whose items no other writer changes before it ends.
     ///
-    /// Items that exist are locked, which suffices for a batch that only writes. Absent items can't be locked. If the batch
-    /// writes them, it fails in a SERIALIZABLE transaction when another writer has added them, and is repeated. Otherwise
-    /// the whole table is locked.
+    /// Items that exist are locked, which suffices for a batch that only writes. Absent items can't be locked. If the
+    /// batch writes them, it fails in a SERIALIZABLE transaction when another writer has added them, and is repeated.
+    /// Otherwise the whole table is locked.
     ///
     /// - Returns: Whether all conditions are met.
     private func begin(
@@ -293,8 +293,8 @@ extension PostgresStorageEngine {
         case .many(let plan, _):
             if plan.written.count > ItemStatements.placesPerBatch {
                 let message = """
-                    The batch writes \(plan.written.count) items, and the limit is \(ItemStatements.placesPerBatch). Divide the \
-                    batch.
+                    The batch writes \(plan.written.count) items, and the limit is \(ItemStatements.placesPerBatch). \
+                    Divide the batch.
                     """
                 throw StorageError(.tooLarge, message)
             }
@@ -303,8 +303,8 @@ extension PostgresStorageEngine {
     }
 
     private static func checkSize(_ row: WritePlan.Row, dataCount: Int? = nil) throws {
-        // Messages to the server and values are limited to a gigabyte, and the values of an item share a message. A dump
-        // writes each byte as two characters.
+        // Messages to the server and values are limited to a gigabyte, and the values of an item share a message. A
+        // dump writes each byte as two characters.
         let size = (dataCount ?? row.data.count) + (row.key.long?.count ?? 0)
         guard size <= largestItem else {
             let message = "An item has \(size) bytes with its key, and the limit is \(largestItem). Divide the item."

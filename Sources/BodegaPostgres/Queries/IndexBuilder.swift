@@ -169,8 +169,8 @@ struct IndexBuilder: Sendable {
             return StorageError(
                 .permissionDenied,
                 """
-                The user may not \(verb) the index \(index.index): only the owner of the table emporium_items may, with \
-                the right to create in its schema. Connect once as the owner to \(verb) it.
+                The user may not \(verb) the index \(index.index): only the owner of the table emporium_items may, \
+                with the right to create in its schema. Connect once as the owner to \(verb) it.
                 """, cause: failure)
         case "22P05", "22021":
             return StorageError(
@@ -179,8 +179,8 @@ struct IndexBuilder: Sendable {
             return StorageError(
                 .locked,
                 """
-                The index \(index.index) could not be \(verb)d, because transactions on the table stayed open. Try again \
-                when they have ended.
+                The index \(index.index) could not be \(verb)d, because transactions on the table stayed open. Try \
+                again when they have ended.
                 """, cause: failure)
         default:
             return StorageError.postgres(failure)

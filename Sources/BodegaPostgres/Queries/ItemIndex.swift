@@ -26,8 +26,7 @@ struct ItemIndex: Sendable {
 
     private func name(version: Int) -> String {
         let kind = index.isForText ? "t" : "v"
-        let hash = SHA256.hash(data: Data(index.path.utf8)).prefix(8)
-        let digits = hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let digits = SHA256.hash(data: Data(index.path.utf8)).prefix(8).hexadecimal
         return "\(Self.prefix)\(version)_\(collection)_\(kind)_\(digits)"
     }
 

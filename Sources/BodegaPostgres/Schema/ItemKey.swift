@@ -22,7 +22,7 @@ struct ItemKey: Sendable {
         let identity = key.identity
         var full: [UInt8] = []
         full.reserveCapacity(identity.utf8.count + 1)
-        full.append(Self.number(of: key.kind))
+        full.append(UInt8(key.kind.number))
         full.append(contentsOf: identity.utf8)
         var hash = collection
         hash.combine(full)
@@ -44,7 +44,7 @@ struct ItemKey: Sendable {
     ///
     /// - Throws: A ``/Bodega/StorageError`` if the bytes are not the representation of a key.
     static func key(_ bytes: UnsafeRawBufferPointer) throws -> CacheKey {
-        guard let first = bytes.first, let kind = kind(of: first) else { throw damaged }
+        guard let first = bytes.first, let kind = CacheKey.Kind(number: Int(first)) else { throw damaged }
         let text = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
         let identity = String(decoding: text, as: UTF8.self)
         // Decoding replaces invalid UTF-8, which changes the bytes.
@@ -64,18 +64,6 @@ struct ItemKey: Sendable {
 
     private static let longest = 1_001
     private static let longMark: UInt8 = 0x10
-
-    private static func number(of kind: CacheKey.Kind) -> UInt8 {
-        switch kind {
-        case .hashed: 0
-        case .verbatim: 1
-        case .url: 2
-        }
-    }
-
-    private static func kind(of number: UInt8) -> CacheKey.Kind? {
-        CacheKey.Kind.allCases.first { self.number(of: $0) == number }
-    }
 
     private static var damaged: StorageError {
         StorageError(

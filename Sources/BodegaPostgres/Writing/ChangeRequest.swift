@@ -15,11 +15,10 @@ struct ChangeRequest: Sendable {
     }
 
     /// Creates a request with a new identifier.
-    ///
-    /// - Parameter date: The current time. Times before 1970 count as its first moment.
-    init(collection: Int32, origin: UUID, at date: Date = Date()) {
+    init(collection: Int32, origin: UUID) {
         var bytes = UUID().uuid
-        let milliseconds = UInt64(max(0, date.timeIntervalSince1970 * 1000))
+        // Times before 1970 count as its first moment.
+        let milliseconds = UInt64(max(0, Date().timeIntervalSince1970 * 1000))
         withUnsafeMutableBytes(of: &bytes) { bytes in
             for index in 0..<6 { bytes[index] = UInt8(truncatingIfNeeded: milliseconds >> (40 - 8 * index)) }
             bytes[6] = 0x70 | bytes[6] & 0x0F

@@ -9,8 +9,8 @@ extension AsyncStoredValue {
     /// object, or through one `AsyncStoredValue` if the engine is a structure, as wrappers are. A change that another
     /// process, engine or wrapper makes between the read and the write is then overwritten.
     ///
-    /// - Parameter change: Changes the value. It may run more than once, each time with the current value. It cannot change
-    ///   other values in engines, because that is asynchronous.
+    /// - Parameter change: Changes the value. It may run more than once, each time with the current value. It cannot
+    ///   change other values in engines, because that is asynchronous.
     /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then. If the
     ///   engine stored it anyway, for example if its response was lost, the stored value is reread and published.
     public func modify(_ change: @Sendable (inout Item) -> Void) async throws {

@@ -17,8 +17,8 @@ import OpenCombine
 /// }
 /// ```
 ///
-/// The property is an array, and its projection, `$overdue`, is the query's window. To inject a query, declare the property
-/// with its type and set it in the initializer: `self._overdue = Queried(query, in: storage)`.
+/// The property is an array, and its projection, `$overdue`, is the query's window. To inject a query, declare the
+/// property with its type and set it in the initializer: `self._overdue = Queried(query, in: storage)`.
 ///
 /// In an `ObservableObject`, a change of the window fires the object's `objectWillChange`, from the first time that the
 /// property or its projection is used. The Observation framework tracks the property as it tracks ``LiveQuery/items``.

@@ -17,25 +17,26 @@ public import OpenCombine
 /// try await window.loadMore()
 /// ```
 ///
-/// A ``Store`` has all of its items in memory. A window has as many as its limit, and at most 256 or as many again in reserve,
-/// however large the collection is. With indexes, see `Queryable`, its cost does not depend on the size of the collection.
+/// A ``Store`` has all of its items in memory. A window has as many as its limit, and at most 256 or as many again in
+/// reserve, however large the collection is. With indexes, see `Queryable`, its cost does not depend on the size of the
+/// collection.
 ///
 /// ## What you can rely on
-/// - The window shows the first ``limit`` matches in the order of the query. Each change of any writer, in this process or
-///   another, is shown once, at its place, in the order of the engine's log.
-/// - The window is patched: a change reads the changed items only. When more items leave the window than it has in reserve, it
-///   reads the next ones from its edge.
-/// - If the engine can't be read, the items stay, ``state`` is ``StoreState/failed(_:)``, and the window tries again. If
-///   only its log can't be read, as while the base of a mirror is away, the window shows the items, and tries again to
-///   follow the changes.
+/// - The window shows the first ``limit`` matches in the order of the query. Each change of any writer, in this process
+///   or another, is shown once, at its place, in the order of the engine's log.
+/// - The window is patched: a change reads the changed items only. When more items leave the window than it has in
+///   reserve, it reads the next ones from its edge.
+/// - If the engine can't be read, the items stay, ``state`` is ``StoreState/failed(_:)``, and the window tries again.
+///   If only its log can't be read, as while the base of a mirror is away, the window shows the items, and tries again
+///   to follow the changes.
 ///
 /// This needs an engine that has a log of its changes. With another engine, ``reload()`` reads the
 /// items again.
 ///
 /// ## Observing changes
 /// The Observation framework tracks ``items``, ``state``, ``hasMore`` and ``undecodable``. The query is also an
-/// `ObservableObject`, `$items` publishes the items, and ``events`` is an asynchronous sequence of insertions, updates, moves
-/// and removals.
+/// `ObservableObject`, `$items` publishes the items, and ``events`` is an asynchronous sequence of insertions, updates,
+/// moves and removals.
 @MainActor
 public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
 
@@ -89,8 +90,8 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
         return model.state
     }
 
-    /// The errors of records that the window has read and that could not be decoded or decrypted, each with the record's key;
-    /// at most 1,000.
+    /// The errors of records that the window has read and that could not be decoded or decrypted, each with the
+    /// record's key; at most 1,000.
     public var undecodable: [StorageError] {
         model.accessState()
         return model.undecodable
@@ -98,8 +99,9 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
 
     /// The events of the window, as a new stream for each use of this property. A stream has one reader.
     ///
-    /// The first event is a snapshot, ``LiveQueryEvent/loaded(_:)``, as soon as the items are loaded. A reader that falls too far behind receives another
-    /// snapshot instead of the events that it has missed. The stream ends when the query is deallocated.
+    /// The first event is a snapshot, ``LiveQueryEvent/loaded(_:)``, as soon as the items are loaded. A reader that
+    /// falls too far behind receives another snapshot instead of the events that it has missed. The stream ends when
+    /// the query is deallocated.
     public var events: AsyncStream<LiveQueryEvent<Item>> { model.events() }
 
     // MARK: Loading

@@ -7,8 +7,8 @@ import OpenCombine
 
 /// The items of a query on the main actor, and their observers.
 ///
-/// A change is shown in one cycle without suspending: announce it to `objectWillChange` and the Observation framework, replace
-/// the rows, notify the Observation framework, publish the items, and hand the events to their readers.
+/// A change is shown in one cycle without suspending: announce it to `objectWillChange` and the Observation framework,
+/// replace the rows, notify the Observation framework, publish the items, and hand the events to their readers.
 @MainActor
 final class LiveQueryModel<Item: StorableItem> {
     private(set) var items: [Item] = []
@@ -23,7 +23,7 @@ final class LiveQueryModel<Item: StorableItem> {
 
     private let itemsPoint = ObservationPoint()
     private let statePoint = ObservationPoint()
-    private var eventReaders: [WeakReference<EventSubscription<LiveQueryEvent<Item>>>] = []
+    private var eventReaders: [Weak<EventSubscription<LiveQueryEvent<Item>>>] = []
 
     nonisolated init() {}
 
@@ -86,7 +86,7 @@ final class LiveQueryModel<Item: StorableItem> {
         let subscription = EventSubscription<LiveQueryEvent<Item>>(beginsWithSnapshot: hasLoaded) { [self] in
             .loaded(items)
         }
-        eventReaders.append(WeakReference(subscription))
+        eventReaders.append(Weak(subscription))
         return AsyncStream { await subscription.next() }
     }
 

@@ -78,8 +78,8 @@ struct QueryReader<Item: StorableItem>: Sendable {
 
     /// Reads which items have changed since a place in the log.
     ///
-    /// - Returns: `nil` if all rows must be read: the log does not reach back, too much has changed, or a removal changes the
-    ///   places of other items.
+    /// - Returns: `nil` if all rows must be read: the log does not reach back, too much has changed, or a removal
+    ///   changes the places of other items.
     func changes(since start: StorageCursor) async throws -> Changes? {
         guard let log = engine.log, hasStablePositions else { return nil }
         var (changes, isComplete) = (Changes(cursor: start), false)

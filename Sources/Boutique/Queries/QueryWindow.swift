@@ -26,8 +26,8 @@ struct QueryWindow<Item: StorableItem>: Sendable {
     /// The number of rows that the window can have.
     var capacity: Int { limit + Self.reserve(of: limit) }
 
-    /// The number of rows to read; 0 if the window has enough. Without a row behind the limit, it is unknown whether there
-    /// are more.
+    /// The number of rows to read; 0 if the window has enough. Without a row behind the limit, it is unknown whether
+    /// there are more.
     var missing: Int { hasRowsBeyond && rows.count <= limit ? capacity - rows.count : 0 }
 
     /// The largest limit, with which no sum overflows.

@@ -9,8 +9,8 @@ extension RecordStorage {
     /// - Parameters:
     ///   - decoding: Receives the records.
     ///   - needsCursor: Whether the method throws if the engine has a log whose cursor can't be read.
-    /// - Returns: The cursor of the snapshot if the engine has a log, and the errors of the records that the engine can't
-    ///   read.
+    /// - Returns: The cursor of the snapshot if the engine has a log, and the errors of the records that the engine
+    ///   can't read.
     func readAll(
         into decoding: ConcurrentDecoding<Item>, needsCursor: Bool
     ) async throws -> (cursor: StorageCursor?, unreadable: [StorageError]) {

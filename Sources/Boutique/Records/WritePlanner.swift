@@ -48,8 +48,8 @@ struct WritePlanner<Item: StorableItem> {
         try await moveDisplacedItems(at: key, &prepared)
         try await preserveReportedRecord(replacedBy: key, &prepared)
         prepared.records.append(write)
-        // An engine without atomic batches may refuse the write, so the old record is removed afterwards, unless an item
-        // that was displaced in turn has taken its place.
+        // An engine without atomic batches may refuse the write, so the old record is removed afterwards, unless an
+        // item that was displaced in turn has taken its place.
         if let old, !written.contains(old) { prepared.records.append(.remove(key: old)) }
         written.insert(key)
     }
@@ -76,8 +76,8 @@ struct WritePlanner<Item: StorableItem> {
     /// The method reads the record again. If another program has written an item with this key there in the meantime,
     /// the write replaces that item, and there is no copy: it would become the item again after this one is removed.
     ///
-    /// - Throws: The record's error if the engine can't read it, for example because it can't be decrypted. A copy would
-    ///   be another record, which could never be read.
+    /// - Throws: The record's error if the engine can't read it, for example because it can't be decrypted. A copy
+    ///   would be another record, which could never be read.
     private mutating func preserveReportedRecord(
         replacedBy key: CacheKey,
         _ prepared: inout PreparedOperation<Item>

@@ -39,7 +39,7 @@ public protocol SecretStorage: Sendable {
     /// Prevents other writers from changing secrets during a closure, as far as the storage supports that.
     ///
     /// ``SecurelyStoredValue`` reads and writes within it, so that a read-modify-write loses no change of another
-    /// process. It serialises the threads of this process by itself. The default implementation only calls the closure;
+    /// process. It serializes the threads of this process by itself. The default implementation only calls the closure;
     /// another process can then change the secret between the read and the write.
     ///
     /// - Parameter body: A closure that may use the storage, including this method.

@@ -24,8 +24,8 @@ extension Store {
 
     /// Fetches the bytes of the records that could not be decoded, to repair them or to export them for inspection.
     ///
-    /// - Returns: The records reported in ``undecodable`` that still exist, with their keys. Records that the engine itself
-    ///   can't read, such as those that can't be decrypted, are omitted.
+    /// - Returns: The records reported in ``undecodable`` that still exist, with their keys. Records that the engine
+    ///   itself can't read, such as those that can't be decrypted, are omitted.
     /// - Throws: A `StorageError` if they could not be read.
     public func undecodableData() async throws -> [(key: CacheKey, data: Data)] {
         try await pipeline.undecodableData()

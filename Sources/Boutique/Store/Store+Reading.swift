@@ -29,8 +29,8 @@ extension Store {
     /// holds, too (`StorageError.Code.duplicateRecord`).
     ///
     /// Such records stay stored until ``removeUndecodable(_:)`` removes them. Inserting an item under the key of such a
-    /// record moves the record to another key; if the engine can't read the record, the insertion throws its error. Removing an item also removes the duplicate records of this item, but no
-    /// record that could not be decoded.
+    /// record moves the record to another key; if the engine can't read the record, the insertion throws its error.
+    /// Removing an item also removes the duplicate records of this item, but no record that could not be decoded.
     public var undecodable: [StorageError] { model.undecodable }
 }
 

@@ -44,7 +44,7 @@ final class StoreModel<Item: StorableItem> {
     private let undecodablePoint = ObservationPoint()
     private let singleItems = ItemObservation()
     private var subscriptions: [ItemsSubscription<Item>] = []
-    private var eventReaders: [WeakReference<EventSubscription<StoreEvent<Item>>>] = []
+    private var eventReaders: [Weak<EventSubscription<StoreEvent<Item>>>] = []
     private let itemStreams = ItemStreams<Item>()
 
     /// Creates a model with loaded items, or one that is loading if there are none.
@@ -223,7 +223,7 @@ final class StoreModel<Item: StorableItem> {
     func events() -> AsyncStream<StoreEvent<Item>> {
         let subscription = EventSubscription<StoreEvent<Item>> { self.snapshot }
         if isChanging { subscription.restart() }
-        eventReaders.append(WeakReference(subscription))
+        eventReaders.append(Weak(subscription))
         return AsyncStream { await subscription.next() }
     }
 

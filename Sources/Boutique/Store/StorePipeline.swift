@@ -94,7 +94,8 @@ final class StorePipeline<Item: StorableItem> {
         }
     }
 
-    /// Loads the items in the background. Either this or ``loadAndWait()`` must be called once, before any other method.
+    /// Loads the items in the background. Either this or ``loadAndWait()`` must be called once, before any other
+    /// method.
     nonisolated func load() {
         // Detached, so that reading begins even while the main actor is busy.
         Task.detached { [self] in await begin(with: await records.loadResult()) }
@@ -146,8 +147,8 @@ final class StorePipeline<Item: StorableItem> {
         }
     }
 
-    /// Whether the caller's task may carry out its operation. Later operations would wait for it, so it must not have a low
-    /// priority, nor end early when it is cancelled.
+    /// Whether the caller's task may carry out its operation. Later operations would wait for it, so it must not have a
+    /// low priority, nor end early when it is cancelled.
     private func canRunInCallersTask(_ work: StoreJob<Item>.Work) -> Bool {
         // Then both queues are empty.
         if isRunning || !model.state.isLoaded { return false }

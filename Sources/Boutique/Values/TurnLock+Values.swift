@@ -18,8 +18,8 @@ extension TurnLock {
                 .locked,
                 """
                 Another thread was changing \(subject) and did not finish in time, so nothing was changed. Try again \
-                later. If the error persists, two threads are probably deadlocked: make their nested changes in the same \
-                order.
+                later. If the error persists, two threads are probably deadlocked: make their nested changes in the \
+                same order.
                 """
             )
         }

@@ -28,7 +28,8 @@ struct CollectionName: Sendable {
             throw StorageError(
                 .ambiguousCollection,
                 """
-                The type \(type) is private or local, so its name may not be unique. Declare a codableStoreCollectionName.
+                The type \(type) is private or local, so its name may not be unique. Declare a \
+                codableStoreCollectionName.
                 """
             )
         }

@@ -1,3 +1,4 @@
+import Bodega
 import Crypto
 import Foundation
 
@@ -22,7 +23,7 @@ enum FolderName {
         let bytes = Array(name.utf8)
         let result = escaped(bytes, excluding: reserved) + capitals(bytes)
         if result.utf8.count <= maximumLength { return result }
-        let hash = SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
+        let hash = SHA256.hash(data: bytes).hexadecimal
         return result.prefix(80) + "~~" + hash
     }
 
@@ -46,7 +47,7 @@ enum FolderName {
                 default: true
                 }
             if mustEscape {
-                result += String(format: "%%%02X", byte)
+                result += "%" + byte.hexadecimal.uppercased()
             } else {
                 result.unicodeScalars.append(Unicode.Scalar(byte))
             }

@@ -183,7 +183,7 @@ final class SQLiteFollower: Sendable {
             // A removed or replaced file is readable through connections that are open.
             try collection.checkPlace()
             let (areRead, areNone) = state.withLock { ($0.known.areRead, $0.known.areNone) }
-            // Every commit to the file is signalled, and most are of other collections. They need not wait for this.
+            // Every commit to the file is signaled, and most are of other collections. They need not wait for this.
             if areNone, !place.isOfCollection, try !collection.exists() { return }
             if !areRead { try readAll(of: collection, since: place) }
             try reportUpdate(of: collection, since: place)

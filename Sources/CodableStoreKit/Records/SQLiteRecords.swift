@@ -88,7 +88,7 @@ final class SQLiteRecords: RecordCollection {
         let replace: SQLiteFollower.Replace = { [weak self] collection, error in
             // A removed file is not created again just to observe it.
             guard try FileSystem.exists(atPath: collection.url.path) else { throw error }
-            return try self?.replace(collection, after: error, creating: true) != nil
+            return try self?.replace(collection, after: error) != nil
         }
         let new = SQLiteFollower(open: open, replace: replace, receive)
         follower.withLock { $0 = new }
@@ -131,10 +131,8 @@ final class SQLiteRecords: RecordCollection {
     /// Replaces a collection that has failed.
     ///
     /// - Returns: The collection to use instead, or `nil` if the collection was not the cause.
-    private func replace(
-        _ collection: SQLiteCollection, after error: StorageError, creating: Bool
-    ) throws -> SQLiteCollection? {
-        guard case .other(let found) = try replacement(collection, error, creating) else { return nil }
+    private func replace(_ collection: SQLiteCollection, after error: StorageError) throws -> SQLiteCollection? {
+        guard case .other(let found) = try replacement(collection, error, true) else { return nil }
         return use(found, insteadOf: collection)
     }
 

@@ -89,36 +89,12 @@ extension UnsafePointer<UInt8> {
         // Each byte is read only if the previous one was not the zero after the text.
         var place = self
         while place.pointee >= 0x80 {
-            let length: Int
-            let second: ClosedRange<UInt8>
-            switch place.pointee {
-            case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
-            case 0xE0: (length, second) = (3, 0xA0...0xBF)
-            case 0xED: (length, second) = (3, 0x80...0x9F)
-            case 0xE1...0xEF: (length, second) = (3, 0x80...0xBF)
-            case 0xF0: (length, second) = (4, 0x90...0xBF)
-            case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
-            case 0xF4: (length, second) = (4, 0x80...0x8F)
-            default: return nil
-            }
+            guard let (length, second) = multibyteCharacter(beginningWith: place.pointee) else { return nil }
             guard second.contains(place[1]) else { return nil }
             if length > 2, place[2] & 0xC0 != 0x80 { return nil }
             if length > 3, place[3] & 0xC0 != 0x80 { return nil }
             place += length
         }
         return place
-    }
-}
-
-extension UInt8 {
-    /// The value of a hexadecimal digit, or `nil`.
-    @inline(__always)
-    var hexadecimalDigit: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self &- UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self &- UInt8(ascii: "a") &+ 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self &- UInt8(ascii: "A") &+ 10
-        default: nil
-        }
     }
 }

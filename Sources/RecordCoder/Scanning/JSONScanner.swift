@@ -3,9 +3,9 @@
 /// It works on bytes in place, in one pass and with constant memory, except for one byte per level of nesting. It does
 /// not check that strings are valid UTF-8; see ``isValidUTF8(_:)``.
 ///
-/// The decoder's `TapeScanner` can't replace it: that one scans whole documents only, in a copy followed by zeros, reports
-/// neither the position of an error nor an incomplete text, and rejects texts that an export copies as they are, such
-/// as those that are nested more than 512 levels deep, lone surrogates and `0e1`.
+/// The decoder's `TapeScanner` can't replace it: that one scans whole documents only, in a copy followed by zeros,
+/// reports neither the position of an error nor an incomplete text, and rejects texts that an export copies as they
+/// are, such as those that are nested more than 512 levels deep, lone surrogates and `0e1`.
 package struct JSONScanner {
     /// The text.
     package let bytes: UnsafeRawBufferPointer
@@ -135,7 +135,7 @@ package struct JSONScanner {
         case UInt8(ascii: "u"):
             position += 1
             for _ in 0..<4 {
-                guard hexadecimalValue(try peek()) != nil else { throw .unexpectedByte(at: position) }
+                guard try peek().hexadecimalDigit != nil else { throw .unexpectedByte(at: position) }
                 position += 1
             }
         default:

@@ -76,8 +76,8 @@ package enum JSONString {
         guard position + 4 <= content.count else { return nil }
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            guard let digit = hexadecimalValue(content[position]) else { return nil }
-            unit = unit << 4 | digit
+            guard let digit = content[position].hexadecimalDigit else { return nil }
+            unit = unit << 4 | UInt16(digit)
             position += 1
         }
         return unit

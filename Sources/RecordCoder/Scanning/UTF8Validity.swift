@@ -15,21 +15,26 @@ package func isValidUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
             position += 1
             continue
         }
-        let length: Int
-        let second: ClosedRange<UInt8>
-        switch first {
-        case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
-        case 0xE0: (length, second) = (3, 0xA0...0xBF)
-        case 0xED: (length, second) = (3, 0x80...0x9F)
-        case 0xE1...0xEF: (length, second) = (3, 0x80...0xBF)
-        case 0xF0: (length, second) = (4, 0x90...0xBF)
-        case 0xF4: (length, second) = (4, 0x80...0x8F)
-        case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
-        default: return false
-        }
+        guard let (length, second) = multibyteCharacter(beginningWith: first) else { return false }
         guard position + length <= bytes.count, second.contains(bytes[position + 1]) else { return false }
         for offset in 2..<max(length, 2) where bytes[position + offset] & 0xC0 != 0x80 { return false }
         position += length
     }
     return true
+}
+
+/// The length of a non-ASCII character with a first byte, and the range of its second byte, by table 3-7 of the Unicode
+/// Standard; `nil` if no character begins with the byte.
+@inline(__always)
+func multibyteCharacter(beginningWith first: UInt8) -> (length: Int, second: ClosedRange<UInt8>)? {
+    switch first {
+    case 0xC2...0xDF: (2, 0x80...0xBF)
+    case 0xE0: (3, 0xA0...0xBF)
+    case 0xED: (3, 0x80...0x9F)
+    case 0xE1...0xEF: (3, 0x80...0xBF)
+    case 0xF0: (4, 0x90...0xBF)
+    case 0xF1...0xF3: (4, 0x80...0xBF)
+    case 0xF4: (4, 0x80...0x8F)
+    default: nil
+    }
 }

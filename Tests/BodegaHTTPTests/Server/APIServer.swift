@@ -2,8 +2,8 @@ import BodegaHTTP
 import Foundation
 import TestSupport
 
-/// A server with a JSON API, in a process of its own: `server.py`. It ends when this object is deinitialized or this process
-/// ends, even by a crash.
+/// A server with a JSON API, in a process of its own: `server.py`. It ends when this object is deinitialized or this
+/// process ends, even by a crash.
 final class APIServer: Sendable {
     static let token = "t0ken/of+tests"
 

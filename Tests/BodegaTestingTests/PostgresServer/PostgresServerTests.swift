@@ -62,7 +62,10 @@ struct PostgresServerTests {
     }
 
     @Test(
-        "The programs are found in PATH, by pg_config and where packages put them; otherwise the error says what to install"
+        """
+        The programs are found in PATH, by pg_config and where packages put them; otherwise the error says what to \
+        install
+        """
     )
     func programs() throws {
         let found = try PostgresPrograms.find()

@@ -5,8 +5,8 @@ import Foundation
 /// Random calls of a nesting of wrappers whose innermost engine fails at random, compared with a model.
 ///
 /// 1. A write that fails has changed nothing, unless the innermost engine has applied it before it failed.
-/// 2. A read fails, or returns what the model has. A mirror may lack the writes that have failed since the last one that
-///    succeeded.
+/// 2. A read fails, or returns what the model has. A mirror may lack the writes that have failed since the last one
+///    that succeeded.
 /// 3. After each step, the limits hold in the innermost engine, and a fresh nesting without faults has the items of the
 ///    model.
 /// 4. When the faults end, the used nesting has them, too, and a repair makes the mirror equal.

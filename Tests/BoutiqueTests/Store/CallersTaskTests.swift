@@ -5,8 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The caller's task carries out an operation if no other one is active, the engine ignores cancellation, and the task has
-/// no low priority. The outcome must not depend on that.
+/// The caller's task carries out an operation if no other one is active, the engine ignores cancellation, and the task
+/// has no low priority. The outcome must not depend on that.
 @MainActor
 @Suite struct CallersTaskTests {
     private let folder = TemporaryFolder()

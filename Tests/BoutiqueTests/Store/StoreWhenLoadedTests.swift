@@ -4,7 +4,7 @@ import Boutique
 import TestSupport
 import Testing
 
-/// The behaviour of the SwiftUI view modifiers while their views are shown.
+/// The behavior of the SwiftUI view modifiers while their views are shown.
 @MainActor
 @Suite struct StoreWhenLoadedTests {
     private let engine = FaultInjectingStorageEngine(WithoutLog(MemoryStorageEngine()))

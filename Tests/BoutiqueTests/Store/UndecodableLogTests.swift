@@ -44,7 +44,7 @@ import Testing
         #expect(store.undecodable.count == 2)
     }
 
-    @Test func `are summarised by a count if there are many`() async throws {
+    @Test func `are summarized by a count if there are many`() async throws {
         try await engine.write((0..<1_000).map { (CacheKey("\($0)"), Data("{}".utf8)) })
         _ = try await storage().load()
         #expect(keys.count == 100)

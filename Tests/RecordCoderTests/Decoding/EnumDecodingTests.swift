@@ -7,7 +7,7 @@ import Testing
         case point
         case circle(radius: Double)
         case rectangle(Double, Double)
-        case labelled(String?, shape: Shape)
+        case labeled(String?, shape: Shape)
         case group([Shape])
     }
 
@@ -15,8 +15,8 @@ import Testing
         "Enums with associated values",
         arguments: [
             #"{"point":{}}"#, #"{"circle":{"radius":1.5}}"#, #"{"rectangle":{"_0":1,"_1":2}}"#,
-            #"{"rectangle":{"_1":1,"_0":2}}"#, #"{"labelled":{"_0":"x","shape":{"point":{}}}}"#,
-            #"{"labelled":{"shape":{"group":{"_0":[]}}}}"#,
+            #"{"rectangle":{"_1":1,"_0":2}}"#, #"{"labeled":{"_0":"x","shape":{"point":{}}}}"#,
+            #"{"labeled":{"shape":{"group":{"_0":[]}}}}"#,
             #"{"group":{"_0":[{"point":{}},{"circle":{"radius":0}}]}}"#, "{}", #"{"point":{},"circle":{"radius":1}}"#,
             #"{"square":{}}"#, #"{"point":null}"#, #"{"point":1}"#, #"{"circle":{}}"#, #"{"circle":{"radius":"x"}}"#,
             #""point""#, "[]", "null", #"{"group":{"_0":[{"point":{}},{"oval":{}}]}}"#,

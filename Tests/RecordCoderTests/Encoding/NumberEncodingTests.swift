@@ -81,10 +81,10 @@ import Testing
         var value = 0 as UInt64
         for digit in 1...20 as ClosedRange<UInt64> {
             value = value &* 10 &+ digit % 10
-            let neighbours = [value &- 1, value, value &+ 1, value % 10 &* 1_0000_0000, .max &- value]
-            for neighbour in neighbours {
-                #expect(String(decoding: try RecordEncoder().encode(neighbour), as: UTF8.self) == "\(neighbour)")
-                let signed = Int64(bitPattern: neighbour)
+            let neighbors = [value &- 1, value, value &+ 1, value % 10 &* 1_0000_0000, .max &- value]
+            for neighbor in neighbors {
+                #expect(String(decoding: try RecordEncoder().encode(neighbor), as: UTF8.self) == "\(neighbor)")
+                let signed = Int64(bitPattern: neighbor)
                 #expect(String(decoding: try RecordEncoder().encode(signed), as: UTF8.self) == "\(signed)")
             }
         }

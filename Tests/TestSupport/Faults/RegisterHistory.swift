@@ -174,7 +174,11 @@ package final class RegisterHistory: Sendable {
         for write in register.writes where write.value == read.value && write.began < read.ended {
             guard let problem = problem(of: read, ofWhat: write, in: register) else { return nil }
             latest =
-                "of \(write.began)…\(write.ended) (\(write.date.formatted(.iso8601.time(includingFractionalSeconds: true)))), which \(write.outcome), \(problem)"
+                """
+                of \(write.began)…\(write.ended) \
+                (\(write.date.formatted(.iso8601.time(includingFractionalSeconds: true)))), which \(write.outcome), \
+                \(problem)
+                """
         }
         return "\(shown) \(latest ?? "that no writer had written")"
     }
@@ -183,7 +187,10 @@ package final class RegisterHistory: Sendable {
     private static func problem(of read: Read, ofWhat write: Write, in register: Register) -> String? {
         for other in register.writes where write.ended < other.began {
             let name =
-                "\(described(other.value)) of \(other.began)…\(other.ended) (\(other.date.formatted(.iso8601.time(includingFractionalSeconds: true))))"
+                """
+                \(described(other.value)) of \(other.began)…\(other.ended) \
+                (\(other.date.formatted(.iso8601.time(includingFractionalSeconds: true))))
+                """
             if case .returned = other.outcome, other.ended < read.began { return "though \(name) had returned" }
             // Removals are indistinguishable, so another read doesn't identify the one that it saw.
             guard let value = other.value else { continue }

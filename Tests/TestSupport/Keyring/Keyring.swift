@@ -118,7 +118,10 @@ extension Keyring {
     private func checkRunning(_ process: Process?, _ name: String) throws {
         if process?.isRunning == true { return }
         throw PostgresServerError(
-            "\(name) does not start. If it is missing: `sudo apt-get install gnome-keyring dbus`. bin/test installs both."
+            """
+            \(name) does not start. If it is missing: `sudo apt-get install gnome-keyring dbus`. bin/test installs \
+            both.
+            """
         )
     }
 

@@ -25,8 +25,8 @@ package struct PostgresPrograms: Sendable {
             throw PostgresServerError(
                 """
                 The programs of a PostgreSQL server are not installed. bin/test installs them where it may. By hand: \
-                `sudo apt-get install postgresql` on Debian and Ubuntu, `brew install postgresql@17` on a Mac; elsewhere \
-                put the folder that has initdb, postgres, psql and pg_basebackup into PATH.
+                `sudo apt-get install postgresql` on Debian and Ubuntu, `brew install postgresql@17` on a Mac; \
+                elsewhere put the folder that has initdb, postgres, psql and pg_basebackup into PATH.
                 """
             )
         }

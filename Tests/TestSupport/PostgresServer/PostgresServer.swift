@@ -47,7 +47,7 @@ package actor PostgresServer {
     ///   log.
     package static func launch(settings: [String: String] = [:]) async throws -> PostgresServer {
         let server = try PostgresServer(name: "primary", programs: .find(), settings: settings)
-        try await server.initialise()
+        try await server.initialize()
         try await server.start()
         return server
     }
@@ -67,7 +67,7 @@ package actor PostgresServer {
         watchdog.release()
     }
 
-    private func initialise() async throws {
+    private func initialize() async throws {
         let passwordFile = folder.url.appendingPathComponent("password")
         try Data("\(Self.password)\n".utf8).write(to: passwordFile)
         try await run(

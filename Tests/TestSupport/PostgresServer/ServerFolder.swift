@@ -21,7 +21,10 @@ struct ServerFolder: Sendable {
         }
         guard let parent else {
             throw PostgresServerError(
-                "None of \(parents.map(\.path)) can hold a server: the path is too long or the server's user can't enter."
+                """
+                None of \(parents.map(\.path)) can hold a server: the path is too long or the server's user can't \
+                enter.
+                """
             )
         }
         url = parent.appendingPathComponent(name)

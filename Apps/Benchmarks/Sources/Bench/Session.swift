@@ -29,10 +29,13 @@ struct Session {
         var lines = [
             "\(Machine.system), \(Machine.processors) processors, SQLite \(String(cString: sqlite3_libversion())), "
                 + "\(Machine.fileSystem(of: plan.scratch.url) ?? "unknown file system")",
-            "medians of \(plan.runs) interleaved runs after a warm-up; ratio = ours / baseline, max = the promised ratio",
+            """
+            medians of \(plan.runs) interleaved runs after a warm-up; ratio = ours / baseline, max = the promised \
+            ratio
+            """,
         ]
         if plan.isQuick { lines.append("quick: sizes are a hundredth, so the ratios are not checked") }
-        if !Machine.isOptimised { lines.append("WARNING: built without optimisation, so the numbers are meaningless") }
+        if !Machine.isOptimized { lines.append("WARNING: built without optimization, so the numbers are meaningless") }
         return lines
     }
 

@@ -8,8 +8,8 @@ package enum Machine {
     /// The name of the operating system and its version.
     package static var system: String { ProcessInfo.processInfo.operatingSystemVersionString }
 
-    /// Whether this code was compiled with optimisation. Without it the results are meaningless.
-    package static var isOptimised: Bool {
+    /// Whether this code was compiled with optimization. Without it the results are meaningless.
+    package static var isOptimized: Bool {
         var isDebug = false
         assert(
             {

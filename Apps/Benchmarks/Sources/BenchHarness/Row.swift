@@ -24,8 +24,8 @@ package struct Row: Sendable {
 
     /// The row as one line of JSON with its members in a fixed order.
     ///
-    /// A row about memory or hits has `null` for its milliseconds, and `ours_bytes` and `baseline_bytes`, or `ours_hits` and
-    /// `baseline_hits`, at the end.
+    /// A row about memory or hits has `null` for its milliseconds, and `ours_bytes` and `baseline_bytes`, or
+    /// `ours_hits` and `baseline_hits`, at the end.
     package func json() throws -> String {
         // An encoder would not keep the order of members, so it only encodes the values.
         let encoder = JSONEncoder()

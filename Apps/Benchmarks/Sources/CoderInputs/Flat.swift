@@ -1,6 +1,6 @@
 import BodegaTesting
 
-/// Seven scalars, like a product in a catalogue; about 140 bytes of JSON.
+/// Seven scalars, like a product in a catalog; about 140 bytes of JSON.
 package struct Flat: Shape {
     package static let name = "flat"
 

@@ -1,5 +1,5 @@
-// An address book in a terminal, on CodableStoreKit: nothing awaits, and each contact is a JSON file that other programs
-// can read.
+// An address book in a terminal, on CodableStoreKit: nothing awaits, and each contact is a JSON file that other
+// programs can read.
 
 import CodableStoreKit
 import Foundation

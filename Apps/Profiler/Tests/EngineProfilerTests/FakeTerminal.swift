@@ -8,12 +8,12 @@ final class FakeTerminal: @unchecked Sendable {
     private let lock = NSLock()
     private var written: [String] = []
     private let canRedraw: Bool
-    private let hasColour: Bool
+    private let hasColor: Bool
     private let columns: Int
 
-    init(canRedraw: Bool = false, hasColour: Bool = false, columns: Int = 80) {
+    init(canRedraw: Bool = false, hasColor: Bool = false, columns: Int = 80) {
         self.canRedraw = canRedraw
-        self.hasColour = hasColour
+        self.hasColor = hasColor
         self.columns = columns
     }
 
@@ -22,7 +22,7 @@ final class FakeTerminal: @unchecked Sendable {
         let columns = columns
         return Terminal(
             write: { text in self.lock.withLock { self.written.append(text) } },
-            canRedraw: canRedraw, hasColour: hasColour, columns: { columns })
+            canRedraw: canRedraw, hasColor: hasColor, columns: { columns })
     }
 
     /// The whole output.

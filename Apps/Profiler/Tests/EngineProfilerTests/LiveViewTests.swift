@@ -90,11 +90,11 @@ import Testing
         #expect(fake.text.hasPrefix("a?[2Jb"))
     }
 
-    @Test func `Colours are only used if they are enabled`() {
+    @Test func `Colors are only used if they are enabled`() {
         let profile = Sample.profile([Sample.engine("a", [1000: [Sample.steady(around: 500)]])])
         let plain = ProfileTable(profile: profile, terminal: FakeTerminal().terminal).lines.joined()
         #expect(!plain.contains("\u{1B}"))
-        let colour = FakeTerminal(canRedraw: true, hasColour: true).terminal
-        #expect(ProfileTable(profile: profile, terminal: colour).lines.joined().contains("\u{1B}[1mread\u{1B}[0m"))
+        let color = FakeTerminal(canRedraw: true, hasColor: true).terminal
+        #expect(ProfileTable(profile: profile, terminal: color).lines.joined().contains("\u{1B}[1mread\u{1B}[0m"))
     }
 }

@@ -101,13 +101,13 @@ import FoundationXML
         _ = try outline(Report(profiles: [Sample.profile([instant])]).html)
     }
 
-    @Test func `A report can have more engines than colours`() throws {
+    @Test func `A report can have more engines than colors`() throws {
         let engines = (0..<20).map { Sample.engine("e\($0)", [10: [Sample.steady(around: 500)]]) }
         let outline = try outline(Report(profiles: [Sample.profile(engines)]).html)
         #expect(outline.text.contains("e19"))
     }
 
-    @Test func `The styles cover both colour schemes, phones and paper`() {
+    @Test func `The styles cover both color schemes, phones and paper`() {
         let html = Report(profiles: [profile]).html
         for rule in ["(prefers-color-scheme: dark)", "(max-width: 600px)", "@media print", "width=device-width"] {
             #expect(html.contains(rule))

@@ -36,7 +36,7 @@ import Testing
         try program.remove()
     }
 
-    @Test func `NO_COLOR disables colours, and a dumb terminal gets plain lines`() async throws {
+    @Test func `NO_COLOR disables colors, and a dumb terminal gets plain lines`() async throws {
         for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
             let (terminal, process, program) = try run(short, environment: [name: value])
             _ = await terminal.read()

@@ -34,7 +34,7 @@ struct DiskName {
         var hash = SHA256()
         hash.update(data: Array(key.kind.rawValue.utf8) + [0])
         hash.update(data: Array(key.identity.utf8))
-        return "emporium-" + hash.finalize().withUnsafeBytes { $0.hexadecimal }
+        return "emporium-" + hash.finalize().hexadecimal
     }
 
     /// Whether the key's file can have a name. Case and the encoding of accents are ignored, as on some volumes.

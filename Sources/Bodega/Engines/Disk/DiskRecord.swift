@@ -34,6 +34,7 @@ struct DiskRecord: Equatable, Sendable {
 extension DiskRecord {
     private static let version: UInt8 = 1
     private static let headerSize = 26
+    private static let unknownKind: UInt8 = 255
 
     /// Reads a record.
     ///
@@ -47,7 +48,7 @@ extension DiskRecord {
         createdAt = integer(at: 10)
         updatedAt = integer(at: 18)
         let spelling = UUIDSpelling(rawValue: bytes[1] & UUIDSpelling.mask)
-        guard let kind = Self.kind(of: spelling == nil ? bytes[1] : bytes[1] & ~UUIDSpelling.mask) else {
+        guard let kind = CacheKey.Kind(number: Int(spelling == nil ? bytes[1] : bytes[1] & ~UUIDSpelling.mask)) else {
             key = nil
             return
         }
@@ -58,7 +59,9 @@ extension DiskRecord {
 
     var bytes: [UInt8] {
         let uuid = key.flatMap { UUIDSpelling.parse($0.identity) }
-        var bytes = [Self.version, Self.number(of: key?.kind) | (uuid?.spelling.rawValue ?? 0)]
+        var bytes = [
+            Self.version, (key.map { UInt8($0.kind.number) } ?? Self.unknownKind) | (uuid?.spelling.rawValue ?? 0),
+        ]
         for integer in [order, createdAt, updatedAt] {
             bytes += (0..<8).map { UInt8(truncatingIfNeeded: integer >> ($0 * 8)) }
         }
@@ -67,25 +70,7 @@ extension DiskRecord {
     }
 
     /// Whether the bytes of a record say that the key is unknown, because Bodega 2 first wrote the file.
-    static func isWithoutKey(_ bytes: [UInt8]) -> Bool { bytes.count >= headerSize && bytes[1] == number(of: nil) }
-
-    private static func number(of kind: CacheKey.Kind?) -> UInt8 {
-        switch kind {
-        case .hashed: 0
-        case .verbatim: 1
-        case .url: 2
-        case nil: 255
-        }
-    }
-
-    private static func kind(of number: UInt8) -> CacheKey.Kind? {
-        switch number {
-        case 0: .hashed
-        case 1: .verbatim
-        case 2: .url
-        default: nil
-        }
-    }
+    static func isWithoutKey(_ bytes: [UInt8]) -> Bool { bytes.count >= headerSize && bytes[1] == unknownKind }
 }
 
 /// How a text that is a UUID is spelled, as two bits beside the kind of the key.

@@ -168,21 +168,19 @@ public final class DiskStorageEngine: StorageBackend {
     }
 
     func writing<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let requested = core.lockTimeout.now()
-            writers.enterLater { [core] in
-                let result = Result { try core.carryOut(requestedAt: requested, body) }
-                return { continuation.resume(with: result) }
-            }
-        }
+        try await carryOut(in: writers, body)
     }
 
-    func reading<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws
-        -> Value
-    {
+    func reading<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws -> Value {
+        try await carryOut(in: readers, body)
+    }
+
+    private func carryOut<Value: Sendable>(
+        in gate: ReaderGate, _ body: @escaping @Sendable (DiskFolder) throws -> Value
+    ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let requested = core.lockTimeout.now()
-            readers.enterLater { [core] in
+            gate.enterLater { [core] in
                 let result = Result { try core.carryOut(requestedAt: requested, body) }
                 return { continuation.resume(with: result) }
             }

@@ -120,7 +120,7 @@ extension SQLiteCollection {
     }
 
     /// Signals that the collection may have left a place, see ``SQLiteStorageEngine/changeSignals()``. If it does not
-    /// exist, every commit to the file is signalled.
+    /// exist, every commit to the file is signaled.
     package func changeSignals(at place: SQLiteFollowedPlace) -> AsyncStream<Void> {
         core.watch.signals(for: place.position?.table)
     }

@@ -40,9 +40,6 @@ package final class SQLiteCollection: Sendable {
         let table: String?
     }
 
-    /// Whether another collection uses the same open file.
-    package func isInFile(of other: SQLiteCollection) -> Bool { core === other.core }
-
     /// Whether the collection uses the open file of an engine.
     package func isInFile(of engine: SQLiteStorageEngine) -> Bool { core === engine.core }
 

@@ -63,7 +63,7 @@ extension SQLiteStorageEngine: StorageLog {
 
     /// Signals that there may be changes: immediately, and then after each change, or after several.
     ///
-    /// Commits through the same engine or its other collections are signalled directly, other commits when the system
+    /// Commits through the same engine or its other collections are signaled directly, other commits when the system
     /// reports changes to their files. Because a commit becomes visible only after the last reported write, the file is
     /// then checked after 1, 2, 4 milliseconds and so on, finally every two seconds. Where the system reports nothing,
     /// the file is checked every 40 milliseconds. The file is watched only while such streams exist.

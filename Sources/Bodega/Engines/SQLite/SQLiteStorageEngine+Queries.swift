@@ -89,10 +89,11 @@ extension SQLiteStorageEngine: StorageIndexes {
         try await core.readOne { [table] db in try SQLiteIndex.all(of: table, in: db) }
     }
 
-    /// Creates an index, unless it exists. Other writers wait while SQLite reads all items, about a second for 300,000 items.
+    /// Creates an index, unless it exists. Other writers wait while SQLite reads all items, about a second for 300,000
+    /// items.
     ///
-    /// Programs with other libraries, such as Bodega 2, keep the index up to date when they write, and can write any bytes.
-    /// A large item is in memory while it is written to a collection with an index.
+    /// Programs with other libraries, such as Bodega 2, keep the index up to date when they write, and can write any
+    /// bytes. A large item is in memory while it is written to a collection with an index.
     ///
     /// If the task is cancelled before the index is complete, this throws a `CancellationError` and changes nothing.
     public func createIndex(_ index: StorageIndex) async throws {

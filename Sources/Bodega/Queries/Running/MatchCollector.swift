@@ -28,7 +28,8 @@ final class MatchCollector<Match>: @unchecked Sendable {
     private var areSorted = true
     /// The place of the last match that is needed, once that many were found.
     private var last: QueryPlace?
-    /// The number of matches of scans in the order of the result, and the first sort key of the last one that is needed.
+    /// The number of matches of scans in the order of the result, and the first sort key of the last one that is
+    /// needed.
     private var found: (count: Int, lastKey: StorageSortKey?) = (0, nil)
     /// The first sort key of the candidates of a scan in order.
     private var group: StorageSortKey?
@@ -148,7 +149,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
     /// The first matches, in order. Nothing can be received after this.
     ///
     /// - Parameter count: The maximum number of matches.
-    /// - Returns: `nil` if matches were dropped in favour of items that can't be decoded.
+    /// - Returns: `nil` if matches were dropped in favor of items that can't be decoded.
     func first(_ count: Int) async throws -> QueryMatches<Match>? {
         sortAll()
         var pace = ScanPace()

@@ -7,8 +7,8 @@ extension StorageQuery where Match == FoundItem {
 
     /// Passes on the matches in order, as they become known.
     ///
-    /// Items whose scans are in the order of the result are passed on while others are still unread, and none of them is
-    /// kept. Of other matches, only the keys and places are kept, and the items are read again.
+    /// Items whose scans are in the order of the result are passed on while others are still unread, and none of them
+    /// is kept. Of other matches, only the keys and places are kept, and the items are read again.
     ///
     /// The engine reads some items at a time, and does nothing while the receiver works. An item that changes in the
     /// meantime can be missing, or be passed on twice.

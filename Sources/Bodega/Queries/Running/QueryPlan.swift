@@ -233,7 +233,8 @@ extension StorageSortKeyRanges {
 }
 
 extension StorageSortKeyBound {
-    /// The bound moved by more than the error of a conversion from text to a number, which is a few units in the last place.
+    /// The bound moved by more than the error of a conversion from text to a number, which is a few units in the last
+    /// place.
     fileprivate func moved(by direction: Double) -> StorageSortKeyBound {
         let number: Double
         switch self {

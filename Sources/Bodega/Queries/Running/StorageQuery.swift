@@ -4,8 +4,8 @@
 /// - `examine` decides about each candidate, unless the engine knows that it matches.
 package struct StorageQuery<Match>: Sendable {
 
-    /// Decides about an item. If it matches, passes on the match and returns the keys of the sort order's terms, otherwise
-    /// returns `nil`.
+    /// Decides about an item. If it matches, passes on the match and returns the keys of the sort order's terms,
+    /// otherwise returns `nil`.
     ///
     /// The match is passed on, not returned: for a generic type, Swift looks up the type of an optional or of a structure with
     /// it each time, which takes as long as decoding a small object.
@@ -33,7 +33,8 @@ package struct StorageQuery<Match>: Sendable {
     /// Whether an index may count items that were not examined.
     package var countsByIndex = true
 
-    /// - Parameter keys: Decides about an item, see ``Examination``, in a query all of whose terms are ordered by their keys.
+    /// - Parameter keys: Decides about an item, see ``Examination``, in a query all of whose terms are ordered by their
+    ///   keys.
     package init(
         condition: QueryCondition, order: [QueryTerm], decode: MatchDecoding? = nil,
         examine keys: @escaping @Sendable (StorageItem, (Match) -> Void) throws -> [StorageSortKey]?
@@ -119,8 +120,8 @@ package struct QueryTerm: Sendable {
     /// The path to the member; `nil` if only `examine` knows the value.
     package var path: String?
     package var isDescending: Bool
-    /// The keys with which an item is in its place in the order of an index. Items with other keys are read beforehand, and
-    /// `examine` knows their places.
+    /// The keys with which an item is in its place in the order of an index. Items with other keys are read beforehand,
+    /// and `examine` knows their places.
     package var ordered: StorageSortKeyRanges
     /// Whether only an index for text has the order.
     package var needsTextIndex: Bool
@@ -183,8 +184,8 @@ package struct QueryPlace: Sendable {
 
 /// Some matches of a query.
 ///
-/// @unchecked because the type of the matches need not be `Sendable`: the thread that reads the engine creates them, and does
-/// not keep them.
+/// @unchecked because the type of the matches need not be `Sendable`: the thread that reads the engine creates them,
+/// and does not keep them.
 package struct QueryMatches<Match>: @unchecked Sendable {
     package var matches: [Match] = []
     /// The places of the matches.

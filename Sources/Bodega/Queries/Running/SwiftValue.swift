@@ -20,8 +20,8 @@ package struct SwiftValue: @unchecked Sendable {
 package struct QueryKeys: Sendable {
     /// The sort key of each term.
     package var keys: [StorageSortKey]
-    /// Decides between equal keys; `nil` for a term whose keys are equal if and only if the values are. Empty if that is
-    /// so for all terms.
+    /// Decides between equal keys; `nil` for a term whose keys are equal if and only if the values are. Empty if that
+    /// is so for all terms.
     package var values: [SwiftValue?] = []
 
     package init(_ keys: [StorageSortKey], _ values: [SwiftValue?] = []) {

@@ -61,8 +61,8 @@ extension JSONFilter.Comparison {
             return self == .less || self == .greater ? member(.empty, .empty) : member(key, .empty)
         case .number(let number):
             let key = StorageSortKey(number)
-            // Numbers are compared with all their digits, and numbers that differ in late ones can have the same key. So can
-            // booleans, for which a number is neither smaller nor larger.
+            // Numbers are compared with all their digits, and numbers that differ in late ones can have the same key.
+            // So can booleans, for which a number is neither smaller nor larger.
             let equal: StorageSortKeyRanges =
                 switch key {
                 case .integer(let integer): StorageSortKeyRanges(nearest: Double(integer))

@@ -113,8 +113,8 @@ struct ConstantForm {
         }
     }
 
-    /// An enumeration is stored as its raw value unless it encodes itself in another way. The equality of other types can be
-    /// another one than that of their raw values.
+    /// An enumeration is stored as its raw value unless it encodes itself in another way. The equality of other types
+    /// can be another one than that of their raw values.
     private init?<Value: RawRepresentable & Encodable>(rawValue value: Value, dates: DateForm?) {
         guard Mirror(reflecting: value).displayStyle == .enum,
             value.rawValue is String || value.rawValue is any BinaryInteger,

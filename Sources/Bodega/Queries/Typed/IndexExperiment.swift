@@ -2,11 +2,12 @@ import Foundation
 
 /// Finds out whether the member of an index determines the property, by encoding an object and decoding variants of it.
 ///
-/// A type decodes itself, so a member can mean anything: a missing one can be decoded as a value, another kind of value as a
-/// default, an unknown text as a fallback. An index that excludes such records, or sorts by their keys, would change the
-/// result. So it is used only if the decoder gives back the values that the member has, and refuses others.
+/// A type decodes itself, so a member can mean anything: a missing one can be decoded as a value, another kind of value
+/// as a default, an unknown text as a fallback. An index that excludes such records, or sorts by their keys, would
+/// change the result. So it is used only if the decoder gives back the values that the member has, and refuses others.
 ///
-/// A property that is not optional may have a value if the member is missing or `null`; such records are always candidates.
+/// A property that is not optional may have a value if the member is missing or `null`; such records are always
+/// candidates.
 struct IndexExperiment<Object: Codable> {
     let index: Index<Object>
     let coder: JSONObjectCoder

@@ -5,11 +5,11 @@ extension ObjectStorage {
 
     /// Fetches the first objects that match a query, or the next ones.
     ///
-    /// An engine with an index, see ``Queryable``, reads only some items. Of other engines, this reads all items, some at a time,
-    /// and keeps about twice as many as the limit.
+    /// An engine with an index, see ``Queryable``, reads only some items. Of other engines, this reads all items, some
+    /// at a time, and keeps about twice as many as the limit.
     ///
-    /// Pages begin after the last object of the page before. An object that changes its place between two calls can be on
-    /// both pages or on none, an object that stays where it is is on one.
+    /// Pages begin after the last object of the page before. An object that changes its place between two calls can be
+    /// on both pages or on none, an object that stays where it is is on one.
     ///
     /// - Parameters:
     ///   - query: The query.
@@ -45,15 +45,16 @@ extension ObjectStorage {
 
     /// Counts the objects that match a query.
     ///
-    /// The result is the number of objects that ``fetch(_:limit:after:omittingUndecodable:)`` returns, with one exception: if
-    /// the whole predicate is about one property with an index, and no records are to be omitted, no object is read. Then
-    /// records count that meet the predicate but can't be decoded, where `fetch` throws.
+    /// The result is the number of objects that ``fetch(_:limit:after:omittingUndecodable:)`` returns, with one
+    /// exception: if the whole predicate is about one property with an index, and no records are to be omitted, no
+    /// object is read. Then records count that meet the predicate but can't be decoded, where `fetch` throws.
     ///
     /// Other counts decode the objects. ``fetchCount()`` counts all records in a fraction of the time.
     ///
     /// - Parameters:
     ///   - query: The query.
-    ///   - omittingUndecodable: Whether records that can't be decoded or decrypted are omitted instead of ending the query.
+    ///   - omittingUndecodable: Whether records that can't be decoded or decrypted are omitted instead of ending the
+    ///     query.
     /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
     public func count(_ query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Int {
         prepareIndexes()
@@ -111,7 +112,8 @@ extension ObjectStorage {
     ///
     /// With an index over the property, this reads few objects.
     ///
-    /// - Returns: The value that comes first in ascending order, see ``Query``; `nil` if no object matches, or none has a value.
+    /// - Returns: The value that comes first in ascending order, see ``Query``; `nil` if no object matches, or none has
+    ///   a value.
     /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
     public func minimum<Value: Comparable>(
         of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object> = Query()
@@ -147,8 +149,8 @@ extension ObjectStorage {
 
     // MARK: Indexes
 
-    /// Creates the indexes that the objects' type declares, and that the engine lacks. Does nothing if the engine has no
-    /// indexes.
+    /// Creates the indexes that the objects' type declares, and that the engine lacks. Does nothing if the engine has
+    /// no indexes.
     ///
     /// The first query begins this in the background, and a later one again if it has failed. Call it to know when the
     /// indexes exist.

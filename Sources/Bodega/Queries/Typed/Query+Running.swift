@@ -70,8 +70,8 @@ extension Query where Object: Codable {
 
     /// Decides about records.
     ///
-    /// @unchecked because the objects' type need not be `Sendable`. Its `init(from:)` may run on any thread, as it does when a
-    /// task fetches.
+    /// @unchecked because the objects' type need not be `Sendable`. Its `init(from:)` may run on any thread, as it does
+    /// when a task fetches.
     private struct Decision: @unchecked Sendable {
         let condition: QueryCondition
         let filter: Condition
@@ -167,7 +167,10 @@ extension StorageError {
     fileprivate static func notJSON(_ type: Any.Type, for key: CacheKey) -> StorageError {
         StorageError(
             .decodingFailed,
-            "The record of the \(type) is not JSON (RFC 8259), so a filter expression can't decide about it. It stays stored.",
+            """
+            The record of the \(type) is not JSON (RFC 8259), so a filter expression can't decide about it. It stays \
+            stored.
+            """,
             key: key)
     }
 }

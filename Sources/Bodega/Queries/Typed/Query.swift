@@ -12,18 +12,19 @@ public import Foundation
 /// A query is a value: it contains no objects. Pass it to the methods of ``ObjectStorage``.
 ///
 /// ## Order
-/// The result is in the order of the sort descriptors, and objects that are equal in that order are in insertion order. The
-/// order of a property is that of its type's own `<`, on every engine, with and without an index. There are two rules beside:
+/// The result is in the order of the sort descriptors, and objects that are equal in that order are in insertion order.
+/// The order of a property is that of its type's own `<`, on every engine, with and without an index. There are two
+/// rules beside:
 ///
-/// - Objects whose property is `nil` come last in both directions, where `sorted(using:)` has them first in ascending order. So
-///   does NaN, which has no order.
-/// - A locale does not count. On Apple's platforms, a descriptor for a `String` is made for a locale unless its comparator
-///   is `.lexical`; a query sorts by `<` in both cases. Sort texts for a locale when you show them.
+/// - Objects whose property is `nil` come last in both directions, where `sorted(using:)` has them first in ascending
+///   order. So does NaN, which has no order.
+/// - A locale does not count. On Apple's platforms, a descriptor for a `String` is made for a locale unless its
+///   comparator is `.lexical`; a query sorts by `<` in both cases. Sort texts for a locale when you show them.
 ///
-/// An index serves the order of integers, `Double`, dates that are stored as numbers, and texts, if it is for text, and of
-/// optionals of these; a `Double` between 2^53 and 2^63 is read before the others, because several stored integers can be
-/// equal to it. Objects are sorted by other types, such as `Decimal`, `Duration`, `Float`, `UUID`, and enumerations and
-/// structures that are `Comparable`, after all matches have been decoded.
+/// An index serves the order of integers, `Double`, dates that are stored as numbers, and texts, if it is for text, and
+/// of optionals of these; a `Double` between 2^53 and 2^63 is read before the others, because several stored integers
+/// can be equal to it. Objects are sorted by other types, such as `Decimal`, `Duration`, `Float`, `UUID`, and
+/// enumerations and structures that are `Comparable`, after all matches have been decoded.
 public struct Query<Object>: Sendable {
 
     /// What decides whether an object matches.
@@ -51,8 +52,8 @@ public struct Query<Object>: Sendable {
     ///
     /// - Parameters:
     ///   - predicate: The condition that objects must meet, `nil` for all objects.
-    ///   - descriptors: The order. Of a sort descriptor, the key path and the direction count; a comparator of its own is
-    ///     an error when the query runs.
+    ///   - descriptors: The order. Of a sort descriptor, the key path and the direction count; a comparator of its own
+    ///     is an error when the query runs.
     public init(where predicate: Predicate<Object>? = nil, sortedBy descriptors: SortDescriptor<Object>...) {
         condition = predicate.map(Condition.predicate) ?? .all
         order = descriptors.map(Term.init)
@@ -61,8 +62,8 @@ public struct Query<Object>: Sendable {
     /// Creates a query with a filter expression of RFC 9535 on the objects' JSON, such as `@.isDone == false`.
     ///
     /// - Parameters:
-    ///   - filter: The expression, with `@` for the object. Comparisons, `&&`, `||`, `!`, parentheses, existence tests, and the
-    ///     functions `length`, `match` and `search` are supported.
+    ///   - filter: The expression, with `@` for the object. Comparisons, `&&`, `||`, `!`, parentheses, existence tests,
+    ///     and the functions `length`, `match` and `search` are supported.
     ///   - descriptors: The order, see ``init(where:sortedBy:)``.
     /// - Throws: ``StorageError/Code/invalidArgument`` with the place at which the expression is wrong.
     public init(matching filter: String, sortedBy descriptors: SortDescriptor<Object>...) throws {
@@ -103,8 +104,9 @@ public struct QueryPage<Object> {
     /// The place of the next page; `nil` if there are no more objects.
     public var next: QueryCursor?
 
-    /// An error for each record that the query has read and that can't be decoded or decrypted; empty unless the query was
-    /// told to omit them. Records that an index excludes are not read. At most 1,000 errors of the decoder are listed.
+    /// An error for each record that the query has read and that can't be decoded or decrypted; empty unless the query
+    /// was told to omit them. Records that an index excludes are not read. At most 1,000 errors of the decoder are
+    /// listed.
     public var undecodable: [StorageError]
 
     /// The objects without their keys.

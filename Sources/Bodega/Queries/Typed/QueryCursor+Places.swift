@@ -2,8 +2,8 @@ import Foundation
 
 extension QueryCursor {
 
-    // The text consists of parts, separated by dots: the place of each term of the order, the position, and the item's kind of
-    // key and key. A part begins with a letter for its form.
+    // The text consists of parts, separated by dots: the place of each term of the order, the position, and the item's
+    // kind of key and key. A part begins with a letter for its form.
 
     /// The maximum number of bytes of a text or a value in a cursor. For a longer one, the item is read again.
     private static let maximumSize = 1_000

@@ -6,15 +6,16 @@
 /// }
 /// ```
 ///
-/// Objects of any type can be queried. The indexes of a `Queryable` type make its queries fast: the first query on an engine
-/// that can have indexes begins to create them in the background. Without an index, a query reads all objects.
+/// Objects of any type can be queried. The indexes of a `Queryable` type make its queries fast: the first query on an
+/// engine that can have indexes begins to create them in the background. Without an index, a query reads all objects.
 ///
 /// ## When an index is used
-/// An index knows the member in the JSON, not the property. Whether the one determines the other is up to the type's decoder
-/// and encoder. So the first objects that are encoded or read are an experiment: the member of an index gets other values, and
-/// the type decodes them; as for any record, a decoder throws for a value that it does not accept. The index is used if the decoder gives back each value that it accepts, and a missing or `null`
-/// member as `nil`, if the property is optional. If it accepts other values, for example a text as a number, or an unknown
-/// text as a fallback case of an enumeration, queries act as if there were no index: they take longer, and find the same.
+/// An index knows the member in the JSON, not the property. Whether the one determines the other is up to the type's
+/// decoder and encoder. So the first objects that are encoded or read are an experiment: the member of an index gets
+/// other values, and the type decodes them; as for any record, a decoder throws for a value that it does not accept.
+/// The index is used if the decoder gives back each value that it accepts, and a missing or `null` member as `nil`, if
+/// the property is optional. If it accepts other values, for example a text as a number, or an unknown text as a
+/// fallback case of an enumeration, queries act as if there were no index: they take longer, and find the same.
 ///
 /// A property that is not optional may have a default for a missing or `null` member, and the type may leave the member
 /// out when it encodes that default. If an optional property has a default other than `nil`, a missing member does not
@@ -23,9 +24,9 @@
 /// An index over a member that does not have the property's value, for example because of `CodingKeys`, is not used. An
 /// error in the log says so, and why, once for each coder.
 ///
-/// The experiment can't notice a decoder that treats some records in another way than the first ones, for example one that
-/// reads an optional property from an older member if the declared one is missing. Don't declare an index over such a
-/// property.
+/// The experiment can't notice a decoder that treats some records in another way than the first ones, for example one
+/// that reads an optional property from an older member if the declared one is missing. Don't declare an index over
+/// such a property.
 public protocol Queryable: Codable {
     /// The indexes over the type's properties.
     static var indexes: [Index<Self>] { get }
@@ -41,11 +42,11 @@ public struct Index<Object>: Sendable {
     /// Declares an index.
     ///
     /// - Parameters:
-    ///   - path: The path to the member, such as `dueDate`, or `owner.name` for a member of a member. A backslash escapes a
-    ///     dot in a name.
-    ///   - keyPath: The property. Its value must be stored in this member in the form that the storage's coder gives it; if
-    ///     the property is optional, `nil` must be stored as `null`, or without the member. Otherwise the index is not used,
-    ///     see ``Queryable``.
+    ///   - path: The path to the member, such as `dueDate`, or `owner.name` for a member of a member. A backslash
+    ///     escapes a dot in a name.
+    ///   - keyPath: The property. Its value must be stored in this member in the form that the storage's coder gives
+    ///     it; if the property is optional, `nil` must be stored as `null`, or without the member. Otherwise the index
+    ///     is not used, see ``Queryable``.
     public init<Value>(_ path: String, _ keyPath: any KeyPath<Object, Value> & Sendable) {
         storageIndex = StorageIndex(path, isForText: ConstantForm.isText(Value.self))
         self.keyPath = keyPath

@@ -2,8 +2,8 @@ import Foundation
 
 /// The order of the values of a type: that of the type's own `<`, and `nil` after all values.
 ///
-/// This is the only place that decides which types have sort keys in that order, and which types an index can sort. Values
-/// of all other types are compared with `<` after they have been decoded.
+/// This is the only place that decides which types have sort keys in that order, and which types an index can sort.
+/// Values of all other types are compared with `<` after they have been decoded.
 struct ValueOrder {
     private enum Kind { case bool, integer, number, date, text, uuid, compared }
 
@@ -102,15 +102,16 @@ struct ValueOrder {
         return isOptional ? keys.union(.none) : keys
     }
 
-    /// The keys of stored numbers each of which is a `Double` of its own. Beyond 2^53, several stored integers are equal to
-    /// one `Double`.
+    /// The keys of stored numbers each of which is a `Double` of its own. Beyond 2^53, several stored integers are
+    /// equal to one `Double`.
     private static let exactNumbers = StorageSortKeyRanges.numbers.subtracting(
         StorageSortKeyRanges(.before(.integer(.min)), .before(.integer(-1 << 53)))
             .union(StorageSortKeyRanges(.after(.integer(1 << 53)), .after(.integer(.max)))))
 
     var isText: Bool { kind == .text }
 
-    /// Whether a stored key is that of the decoded value. Those of other texts and of large integers depend on the spelling.
+    /// Whether a stored key is that of the decoded value. Those of other texts and of large integers depend on the
+    /// spelling.
     func isExact(_ stored: StorageSortKey) -> Bool {
         switch (kind, stored) {
         case (.integer, .integer(let integer)): integer.magnitude < 1 << 53

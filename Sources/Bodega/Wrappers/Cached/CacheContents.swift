@@ -10,15 +10,16 @@ import Foundation
 ///                    └───┘
 ///
 /// 1. Both queues are first in, first out. A read only marks the item, which is why a hit is cheap.
-/// 2. An eviction takes items from the front of a queue until one is not marked. Marked ones lose the mark and go to the
-///    end of the frequent queue. Items that are read once, as by a scan, leave without displacing frequent ones.
-/// 3. The recent queue gives up an item if its share of the capacity is at least the target, otherwise the frequent one.
+/// 2. An eviction takes items from the front of a queue until one is not marked. Marked ones lose the mark and go to
+///    the end of the frequent queue. Items that are read once, as by a scan, leave without displacing frequent ones.
+/// 3. The recent queue gives up an item if its share of the capacity is at least the target, otherwise the frequent
+///    one.
 /// 4. A miss on a remembered key shows that its queue was too short, and moves the target. The item goes to the
 ///    frequent queue.
 ///
-/// Sources: the queues are those of S3-FIFO (J. Yang et al., FIFO Queues are All You Need for Cache Eviction, SOSP 2023).
-/// The target moves as in ARC (N. Megiddo and D. Modha, ARC: A Self-Tuning, Low Overhead Replacement Cache, FAST 2003).
-/// All steps but an eviction, which is amortized, take constant time.
+/// Sources: the queues are those of S3-FIFO (J. Yang et al., FIFO Queues are All You Need for Cache Eviction, SOSP
+/// 2023). The target moves as in ARC (N. Megiddo and D. Modha, ARC: A Self-Tuning, Low Overhead Replacement Cache, FAST
+/// 2003). All steps but an eviction, which is amortized, take constant time.
 ///
 /// It is a value without a lock; ``StorageCache`` guards it.
 struct CacheContents: Sendable {
@@ -28,18 +29,16 @@ struct CacheContents: Sendable {
         var data: Data?
         var isMarked = false
         var isFrequent: Bool
-        var next = Self.none
-        var previous = Self.none
 
-        static let none = -1
+        // A long key takes no memory while the place is free.
+        static let vacant = Entry(key: CacheKey(verbatim: ""), isFrequent: false)
 
         var size: StorageSize { CacheContents.cost(of: key, bytes: data?.count ?? 0) }
     }
 
     /// A queue of entries.
     private struct Queue: Sendable {
-        var first = Entry.none
-        var last = Entry.none
+        var places = LinkedQueues<Entry>.Queue()
         var size = StorageSize()
     }
 
@@ -55,8 +54,7 @@ struct CacheContents: Sendable {
     static let overhead = 200
 
     private let limit: StorageLimit
-    private var entries: ContiguousArray<Entry> = []
-    private var free: [Int] = []
+    private var entries = LinkedQueues(vacant: Entry.vacant)
     private var places: [CacheKey: Int] = [:]
     private var recent = Queue()
     private var frequent = Queue()
@@ -102,13 +100,15 @@ struct CacheContents: Sendable {
             if places[key] == place {
                 entries[place].data = data
                 size += StorageSize(count: 1, bytes: data.count)
-                changeQueue(entries[place].isFrequent) { $0.size.bytes += data.count }
+                changeQueue(of: place) { queue, _ in queue.size.bytes += data.count }
                 return
             }
         }
         let isRemembered = adapt(to: key, share: limit.share(of: cost))
         while !limit.allows(total + cost) { evict() }
-        append(Entry(key: key, data: data, isFrequent: isRemembered))
+        let place = entries.add(Entry(key: key, data: data, isFrequent: isRemembered))
+        places[key] = place
+        link(place, isFrequent: isRemembered)
         size += StorageSize(count: 1, bytes: data.count)
     }
 
@@ -117,13 +117,13 @@ struct CacheContents: Sendable {
         guard let place = places[key], let data = entries[place].data else { return }
         entries[place].data = nil
         size -= StorageSize(count: 1, bytes: data.count)
-        changeQueue(entries[place].isFrequent) { $0.size.bytes -= data.count }
+        changeQueue(of: place) { queue, _ in queue.size.bytes -= data.count }
         removeVacant()
     }
 
     /// Removes all items.
     mutating func removeAll() {
-        (entries, free, places, size) = ([], [], [:], StorageSize())
+        (entries, places, size) = (LinkedQueues(vacant: Entry.vacant), [:], StorageSize())
         (recent, frequent) = (Queue(), Queue())
     }
 
@@ -159,7 +159,7 @@ extension CacheContents {
     private mutating func evict() {
         for move in 0... {
             let isRecent = frequent.size.count == 0 || recent.size.count > 0 && limit.share(of: recent.size) >= target
-            let place = isRecent ? recent.first : frequent.first
+            let place = isRecent ? recent.places.first : frequent.places.first
             unlink(place)
             guard entries[place].isMarked, move < Self.maximumMoves else { return remove(place) }
             entries[place].isMarked = false
@@ -169,11 +169,8 @@ extension CacheContents {
 
     /// Removes an entry that is in no queue, and remembers its key.
     private mutating func remove(_ place: Int) {
-        let entry = entries[place]
+        let entry = entries.remove(place)
         places[entry.key] = nil
-        // A long key takes no memory while the place is free.
-        entries[place] = Entry(key: CacheKey(verbatim: ""), isFrequent: false)
-        free.append(place)
         guard let data = entry.data else { return }
         size -= StorageSize(count: 1, bytes: data.count)
         let hash = entry.key.hashValue
@@ -193,46 +190,25 @@ extension CacheContents {
 // The queues.
 extension CacheContents {
 
-    private mutating func changeQueue(_ isFrequent: Bool, _ change: (inout Queue) -> Void) {
-        if isFrequent { change(&frequent) } else { change(&recent) }
-    }
-
-    private mutating func append(_ entry: Entry) {
-        let place: Int
-        if let reused = free.popLast() {
-            place = reused
-            entries[place] = entry
-        } else {
-            place = entries.count
-            entries.append(entry)
-        }
-        places[entry.key] = place
-        link(place, isFrequent: entry.isFrequent)
+    /// Changes the queue of an entry.
+    private mutating func changeQueue(of place: Int, _ change: (inout Queue, inout LinkedQueues<Entry>) -> Void) {
+        if entries[place].isFrequent { change(&frequent, &entries) } else { change(&recent, &entries) }
     }
 
     /// Adds an entry at the end of a queue.
     private mutating func link(_ place: Int, isFrequent: Bool) {
-        let last = isFrequent ? frequent.last : recent.last
         entries[place].isFrequent = isFrequent
-        (entries[place].previous, entries[place].next) = (last, Entry.none)
-        if last != Entry.none { entries[last].next = place }
-        let size = entries[place].size
-        changeQueue(isFrequent) { queue in
-            if queue.first == Entry.none { queue.first = place }
-            queue.last = place
-            queue.size += size
+        changeQueue(of: place) { queue, entries in
+            entries.append(place, to: &queue.places)
+            queue.size += entries[place].size
         }
     }
 
     /// Takes an entry out of its queue.
     private mutating func unlink(_ place: Int) {
-        let (next, previous, size) = (entries[place].next, entries[place].previous, entries[place].size)
-        if next != Entry.none { entries[next].previous = previous }
-        if previous != Entry.none { entries[previous].next = next }
-        changeQueue(entries[place].isFrequent) { queue in
-            if queue.first == place { queue.first = next }
-            if queue.last == place { queue.last = previous }
-            queue.size -= size
+        changeQueue(of: place) { queue, entries in
+            entries.unlink(place, from: &queue.places)
+            queue.size -= entries[place].size
         }
     }
 }

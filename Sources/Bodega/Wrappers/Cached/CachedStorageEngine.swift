@@ -5,7 +5,8 @@ public import Foundation
 /// - Reading an item by its key keeps it, and later reads return it without calling the other engine, until the item is
 ///   changed or evicted. Several items are read from the cache if all are in it, otherwise from the other engine in one
 ///   call. Concurrent reads of one absent item are one read.
-/// - Writes go to the other engine and return when that has applied them. A read after a write returns what was written.
+/// - Writes go to the other engine and return when that has applied them. A read after a write returns what was
+///   written.
 /// - Calls that read all items, keys, numbers or dates are those of the other engine, and change nothing in the cache.
 /// - If the other engine has a ``StorageBackend/log``, changes by other writers reach the cache by its change feed,
 ///   usually within milliseconds. Until then, a read may return the previous item. The cache begins to hold items when it

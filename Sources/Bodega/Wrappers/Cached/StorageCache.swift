@@ -10,10 +10,10 @@ import Foundation
 ///      write ──► begin ──► write to the base ──► end: keep the written items
 ///      change by another writer ──► invalidate
 ///
-/// 1. What begins a write or invalidates a key also detaches its load: the load's readers get its result, since they began
-///    before, but the item is not kept and later readers don't wait for it.
-/// 2. While writes of a key are under way, no load of it begins. If two of them overlap, neither keeps its item, because
-///    the base may have applied them in either order.
+/// 1. What begins a write or invalidates a key also detaches its load: the load's readers get its result, since they
+///    began before, but the item is not kept and later readers don't wait for it.
+/// 2. While writes of a key are under way, no load of it begins. If two of them overlap, neither keeps its item,
+///    because the base may have applied them in either order.
 /// 3. A write of all items, or of more than ``maximumKeys`` keys, suspends the cache until it has ended.
 /// 4. The cache of an observable engine is suspended until its feed is read, and while it can't be.
 ///

@@ -6,8 +6,8 @@ import Foundation
 /// 2. The first attempt reads the cursor at the end of the feed and ends the suspension.
 /// 3. Each signal of the engine makes the follower read the changes since its cursor. Those of its own origin are of
 ///    writes through the cache.
-/// 4. If the changes can't be read, the cache is suspended until an attempt succeeds. If the feed does not reach back to
-///    the cursor, the follower begins again with a new one; the suspension has emptied the cache.
+/// 4. If the changes can't be read, the cache is suspended until an attempt succeeds. If the feed does not reach back
+///    to the cursor, the follower begins again with a new one; the suspension has emptied the cache.
 ///
 /// Only the loop of the ``ChangeFollower`` changes the cursor.
 final class StorageCacheFollower: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The message `AesGcmKey` of Tink, in the encoding of [Protocol Buffers](https://protobuf.dev/programming-guides/encoding).
+/// The message `AesGcmKey` of Tink, in the encoding of [Protocol
+/// Buffers](https://protobuf.dev/programming-guides/encoding).
 ///
 ///     message AesGcmKey { uint32 version = 1; bytes key_value = 3; }
 struct AESGCMKeyMessage {
@@ -12,7 +13,8 @@ struct AESGCMKeyMessage {
 
     init(secret: Data) { self.secret = secret }
 
-    /// Decodes a message of version 0. Other fields are not accepted, because the key may mean something else with them.
+    /// Decodes a message of version 0. Other fields are not accepted, because the key may mean something else with
+    /// them.
     init?(bytes: Data) {
         var rest = bytes[...]
         var secret: Data?

@@ -13,9 +13,9 @@ extension EncryptedStorageEngine {
     /// _ = try await engine.reencrypt()   // 3. in one of them
     /// ```
     ///
-    /// Other tasks and programs can use the engine in the meantime: an item that one of them writes is not replaced by an
-    /// older version of it. If the program ends before the method does, call it again; what was done is not repeated.
-    /// Afterwards the old key can be removed from the keysets, once no program encrypts with it any more.
+    /// Other tasks and programs can use the engine in the meantime: an item that one of them writes is not replaced by
+    /// an older version of it. If the program ends before the method does, call it again; what was done is not
+    /// repeated. Afterwards the old key can be removed from the keysets, once no program encrypts with it any more.
     ///
     /// The items get new dates of their last write, and a change feed reports them as written.
     ///

@@ -1,9 +1,11 @@
 import Crypto
 public import Foundation
 
-/// An engine that keeps its items encrypted in another engine. ``StorageEngine/encrypted(with:collection:)`` creates one.
+/// An engine that keeps its items encrypted in another engine. ``StorageEngine/encrypted(with:collection:)`` creates
+/// one.
 ///
-/// Each item is encrypted and authenticated with AES-GCM, in the format of [Tink](https://developers.google.com/tink/wire-format):
+/// Each item is encrypted and authenticated with AES-GCM, in the format of
+/// [Tink](https://developers.google.com/tink/wire-format):
 ///
 ///     0x01 · key identifier, 4 bytes, big-endian · nonce, 12 bytes, random · ciphertext · tag, 16 bytes
 ///
@@ -18,8 +20,9 @@ public import Foundation
 /// are not affected: they can be read by their keys, and ``ObjectStorage`` and stores read all of them and report the
 /// others, see ``ReadOptions/omitsUnreadable``.
 ///
-/// Keys, dates, sizes and the order of items are not encrypted. ``StorageEngine/encrypted(with:collection:hidingKeysWith:)``
-/// hides the keys, too. For what this protects against, see <doc:Encryption>.
+/// Keys, dates, sizes and the order of items are not encrypted.
+/// ``StorageEngine/encrypted(with:collection:hidingKeysWith:)`` hides the keys, too. For what this protects against,
+/// see <doc:Encryption>.
 ///
 /// Copies of an engine share one keyset.
 public struct EncryptedStorageEngine: TransformingStorageEngine {
@@ -46,7 +49,8 @@ public struct EncryptedStorageEngine: TransformingStorageEngine {
     /// The keyset.
     public var keyset: EncryptionKeyset { currentKeyset.withLock { $0 } }
 
-    /// Replaces the keyset for all later calls. Items that are encrypted with keys that it lacks can't be read any more.
+    /// Replaces the keyset for all later calls. Items that are encrypted with keys that it lacks can't be read any
+    /// more.
     ///
     /// - Parameter keyset: The new keyset.
     public func use(_ keyset: EncryptionKeyset) {

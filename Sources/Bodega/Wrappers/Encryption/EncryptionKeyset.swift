@@ -42,8 +42,8 @@ public struct EncryptionKeyset: Sendable {
     /// Reads a keyset.
     ///
     /// - Parameter json: The keyset in Tink's JSON, in clear text. Keys that are disabled are kept and not used.
-    /// - Throws: A ``StorageError`` with ``StorageError/Code/invalidArgument`` if it is not such a keyset, or has keys of
-    ///   other types.
+    /// - Throws: A ``StorageError`` with ``StorageError/Code/invalidArgument`` if it is not such a keyset, or has keys
+    ///   of other types.
     public init(json: Data) throws {
         let document: KeysetDocument
         do {

@@ -3,19 +3,19 @@ public import Foundation
 /// An engine that keeps its items in another engine under names that reveal nothing of their keys but their length.
 /// ``StorageEngine/encrypted(with:collection:hidingKeysWith:)`` creates one.
 ///
-/// A key always has the same name, so that items are found by it. The name is encrypted, so that keys are listed, and change
-/// feeds read, without reading items. All calls cost what they cost in the other engine, and the encryption of each key.
+/// A key always has the same name, so that items are found by it. The name is encrypted, so that keys are listed, and
+/// change feeds read, without reading items. All calls cost what they cost in the other engine, and the encryption of
+/// each key.
 ///
-/// The name is the base64url form of a text that is encrypted with AES-GCM. Its nonce is a keyed hash of the text, so only
-/// equal keys have equal nonces:
+/// The name is the base64url form of a text that is encrypted with AES-GCM. Its nonce is a keyed hash of the text, so
+/// only equal keys have equal nonces:
 ///
-///     text:  kind of the key (0 hashed, 1 URL, 2 verbatim) · identity of the key · 0x80 · zeros up to a multiple of 32 bytes
-///     nonce: the first 12 bytes of the HMAC-SHA-256 of the text
-///     name:  nonce · ciphertext · tag, 16 bytes
+///     text: kind of the key (0 hashed, 1 URL, 2 verbatim) · identity of the key · 0x80 · zeros up to a multiple of 32
+///     bytes nonce: the first 12 bytes of the HMAC-SHA-256 of the text name: nonce · ciphertext · tag, 16 bytes
 ///
 /// The keys of the hash and of the encryption are derived with HKDF-SHA-256, without salt, from the primary key of the
-/// keyset for keys. The info is `emporium.key.1.hash:` or `emporium.key.1.text:` and the name of the collection. Names are
-/// keys of the kind `hashed`.
+/// keyset for keys. The info is `emporium.key.1.hash:` or `emporium.key.1.text:` and the name of the collection. Names
+/// are keys of the kind `hashed`.
 ///
 /// An item under another name was written without this engine, or with another keyset for keys. Reading it throws
 /// ``StorageError/Code/decryptionFailed``. Its key is `emporium.unreadable:` and the name, of the kind `verbatim`. With this
@@ -53,8 +53,8 @@ public struct KeyHidingStorageEngine: TransformingStorageEngine {
             throw StorageError(
                 .decryptionFailed,
                 """
-                The key of the item can't be decrypted: it belongs to another keyset or collection, or was changed. Use the \
-                keyset for keys that the items were written with, or remove the item.
+                The key of the item can't be decrypted: it belongs to another keyset or collection, or was changed. \
+                Use the keyset for keys that the items were written with, or remove the item.
                 """,
                 key: key)
         }
@@ -73,11 +73,11 @@ extension StorageEngine {
     ///
     /// - Parameters:
     ///   - keyset: The keys that encrypt items.
-    ///   - collection: The name of the collection, which is authenticated with each item. Equal keys of collections with
-    ///     different names have different names.
-    ///   - keysetForKeys: A keyset of its own, without a key of the other one, which the method does not check. Only its
-    ///     primary key is used. It can't be replaced: with another
-    ///     primary key, items are not found by their keys. To replace it, copy the items into another engine.
+    ///   - collection: The name of the collection, which is authenticated with each item. Equal keys of collections
+    ///     with different names have different names.
+    ///   - keysetForKeys: A keyset of its own, without a key of the other one, which the method does not check. Only
+    ///     its primary key is used. It can't be replaced: with another primary key, items are not found by their keys.
+    ///     To replace it, copy the items into another engine.
     public func encrypted(
         with keyset: EncryptionKeyset, collection: String = "", hidingKeysWith keysetForKeys: EncryptionKeyset
     ) -> KeyHidingStorageEngine {

@@ -1,7 +1,8 @@
 public import Foundation
 import Logging
 
-/// An engine that removes its oldest items when there are too many. ``StorageEngine/limited(count:bytes:)`` creates one.
+/// An engine that removes its oldest items when there are too many. ``StorageEngine/limited(count:bytes:)`` creates
+/// one.
 ///
 /// - A write that exceeds a limit removes the first items in insertion order, those that were added longest ago, in the
 ///   same batch. An item that is overwritten keeps its place, but a call never removes what it writes.
@@ -110,7 +111,8 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
             }
             state.withLock { state in
                 state.uncertain = evictions + batch.steps.map(\.key)
-                // Sizes don't show whether all items were removed, or whether one was added again and is the newest now.
+                // Sizes don't show whether all items were removed, or whether one was added again and is the newest
+                // now.
                 state.mustCount = batch.removesAll || batch.addsAgain
             }
             var answer = try await perform(evictions)

@@ -11,31 +11,32 @@ public enum MirrorReading: Sendable {
 /// An engine whose items are also in a mirror, which is read when the engine fails.
 /// ``StorageEngine/mirrored(to:readingMirror:pausing:clock:)`` creates one.
 ///
-/// - **Writes** go to the base, then to the mirror, one after the other. The base decides: if it fails, the call throws its
-///   error. If only the mirror fails, the call succeeds, and the failure is logged; the next writes bring the mirror what it
-///   lacks. A write that has thrown may be in only one of them until the next write.
-/// - **Reads** go to the base. If that fails, they go to the mirror, unless it may lack a write that has returned. After an
-///   error that may be temporary, the base is not read again for ten seconds. With ``MirrorReading/first`` it is the other
-///   way round: reads go to the mirror, and to the base only if the mirror can't be read or may lack such a write.
+/// - **Writes** go to the base, then to the mirror, one after the other. The base decides: if it fails, the call throws
+///   its error. If only the mirror fails, the call succeeds, and the failure is logged; the next writes bring the
+///   mirror what it lacks. A write that has thrown may be in only one of them until the next write.
+/// - **Reads** go to the base. If that fails, they go to the mirror, unless it may lack a write that has returned.
+///   After an error that may be temporary, the base is not read again for ten seconds. With ``MirrorReading/first`` it
+///   is the other way round: reads go to the mirror, and to the base only if the mirror can't be read or may lack such
+///   a write.
 /// - **Losses**: a mirror can have limits of its own, or items that expire. It then answers for the items that it has,
 ///   and the base for all others. Calls that return all items, keys or their number go to the base as soon as the
 ///   mirror has lost an item, and throw if the base fails; always, if its items expire. So limits of the mirror save
 ///   space, not calls.
 /// - **Repair**: after a program has ended during a write, or while the mirror could not be written, call
-///   ``repair(comparingAll:)``. Until then the mirror is not read, and a read that the base can't answer throws the base's
-///   error.
+///   ``repair(comparingAll:)``. Until then the mirror is not read, and a read that the base can't answer throws the
+///   base's error.
 ///
-/// The mirror is a copy that can be opened without its base, with the same keys and items, but with its own order and its own
-/// dates. It also holds an item with the key `emporium.mirror`, which tells whether the mirror is complete: each write marks
-/// the mirror as incomplete before, and as complete in the batch that brings it the change, so it costs two commits of the
-/// mirror. If the mirror can't be marked, because it is unreachable, and the program ends before it can be written again, the
-/// mirror does not know what it lacks. Then let ``repair(comparingAll:)`` compare all. An item that the base has under that
-/// key, because it was a mirror itself, is not copied.
+/// The mirror is a copy that can be opened without its base, with the same keys and items, but with its own order and
+/// its own dates. It also holds an item with the key `emporium.mirror`, which tells whether the mirror is complete:
+/// each write marks the mirror as incomplete before, and as complete in the batch that brings it the change, so it
+/// costs two commits of the mirror. If the mirror can't be marked, because it is unreachable, and the program ends
+/// before it can be written again, the mirror does not know what it lacks. Then let ``repair(comparingAll:)`` compare
+/// all. An item that the base has under that key, because it was a mirror itself, is not copied.
 ///
-/// A write waits for both engines, and other writes wait for it. There is no time limit in addition to those of the engines:
-/// a mirror whose calls never end holds up all writes. ``SQLiteStorageEngine`` ends calls that wait for a lock, and the
-/// engine for PostgreSQL those that are not answered. Calls of files end when the file system does, so a folder on a network
-/// drive is not a good mirror. Reads don't wait for writes.
+/// A write waits for both engines, and other writes wait for it. There is no time limit in addition to those of the
+/// engines: a mirror whose calls never end holds up all writes. ``SQLiteStorageEngine`` ends calls that wait for a
+/// lock, and the engine for PostgreSQL those that are not answered. Calls of files end when the file system does, so a
+/// folder on a network drive is not a good mirror. Reads don't wait for writes.
 ///
 /// Write only through one such engine, in one process. The mirror does not receive what other writers change in the base,
 /// until it is repaired or refreshed: ``refresh()`` reads the base with one call, which suits an API. Change feeds, and reads
@@ -63,8 +64,8 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
         state.withLock { $0.learn(mirror.traits) }
     }
 
-    /// Whether the mirror has all items that were written by calls that have returned. Until the first write or the first
-    /// read from the mirror, the engine does not know, and returns `false`.
+    /// Whether the mirror has all items that were written by calls that have returned. Until the first write or the
+    /// first read from the mirror, the engine does not know, and returns `false`.
     public var isMirrorComplete: Bool { state.withLock { $0.isReadable && !$0.isPartial } }
 
     /// The mirror can't continue what the base has begun by an index, so queries read all items.
@@ -149,12 +150,13 @@ extension StorageEngine {
     /// Returns an engine that keeps a copy of its items in another engine, and reads that when this engine fails.
     ///
     /// ```swift
-    /// let notes = try SQLiteStorageEngine(opening: directory).mirrored(to: SQLiteStorageEngine(opening: backupDirectory))
+    /// let copy = try SQLiteStorageEngine(opening: backupDirectory)
+    /// let notes = try SQLiteStorageEngine(opening: directory).mirrored(to: copy)
     /// try await notes.repair()
     /// ```
     ///
-    /// For items that others change, such as those of an API, let reads go to the mirror, and refresh it from time to time.
-    /// Reads then need no network, and return the state of the last refresh and of the writes since:
+    /// For items that others change, such as those of an API, let reads go to the mirror, and refresh it from time to
+    /// time. Reads then need no network, and return the state of the last refresh and of the writes since:
     ///
     /// ```swift
     /// let notes = api.mirrored(to: local, readingMirror: .first)
@@ -164,8 +166,8 @@ extension StorageEngine {
     /// - Parameters:
     ///   - mirror: The engine for the copy, used for nothing else.
     ///   - readingMirror: When the mirror is read.
-    ///   - pause: The time for which an engine is not called after an error that may be temporary; for writes, this applies
-    ///     only to the mirror.
+    ///   - pause: The time for which an engine is not called after an error that may be temporary; for writes, this
+    ///     applies only to the mirror.
     ///   - clock: The clock of the pause.
     public func mirrored(
         to mirror: any StorageBackend, readingMirror: MirrorReading = .whenBaseFails, pausing pause: Duration = .seconds(10),

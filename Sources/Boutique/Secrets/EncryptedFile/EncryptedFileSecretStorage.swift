@@ -12,7 +12,7 @@ public import Foundation
 ///       draft, lock       the file being written, and the lock of writers
 ///
 /// **It protects against** other users of the machine; access to the files without `master.key`, for example in a
-/// backup or a synchronised folder that excludes it; files that were changed or swapped. The files reveal only the
+/// backup or a synchronized folder that excludes it; files that were changed or swapped. The files reveal only the
 /// number of secrets, their lengths and modification times.
 ///
 /// **It does not protect against** programs of the same user, and root: they can read `master.key`. Nor does it detect
@@ -74,10 +74,6 @@ public struct EncryptedFileSecretStorage: SecretStorage {
     }
 
     public func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        // Errors of the closure are not converted.
-        let result = try KeychainError.wrapping(nil) {
-            try SecretFolder(creating: path).whileLocked(lockTimeout) { Swift.Result(catching: body) }
-        }
-        return try result.get()
+        try SecretFolder.exclusively(path, lockTimeout, body)
     }
 }

@@ -43,8 +43,8 @@ enum MasterKey {
             throw KeychainError(
                 .masterKeyDamaged,
                 """
-                The key of the secrets is damaged, so they cannot be read. Restore the file, or remove the whole folder \
-                to start without the secrets.
+                The key of the secrets is damaged, so they cannot be read. Restore the file, or remove the whole \
+                folder to start without the secrets.
                 """,
                 file: URL(fileURLWithPath: file)
             )

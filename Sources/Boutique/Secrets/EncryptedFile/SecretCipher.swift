@@ -1,3 +1,4 @@
+import Bodega
 import Crypto
 import Foundation
 
@@ -44,7 +45,10 @@ struct SecretCipher {
         guard version == Self.version else {
             throw KeychainError(
                 .undecodable,
-                "The secret's file is damaged or was written by a newer version. Update the program or set the secret again."
+                """
+                The secret's file is damaged or was written by a newer version. Update the program or set the secret \
+                again.
+                """
             )
         }
         do {
@@ -71,12 +75,5 @@ extension SecretAddress {
             }
             bytes += text
         }
-    }
-}
-
-extension Sequence<UInt8> {
-    fileprivate var hexadecimal: String {
-        let digits = Array("0123456789abcdef")
-        return String(flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 }

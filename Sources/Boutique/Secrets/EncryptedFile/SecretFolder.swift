@@ -70,6 +70,16 @@ final class SecretFolder: Sendable {
         try SecretLock.of(identity).withLock(in: self, timeout.deadline(), body)
     }
 
+    /// Runs a closure, whose errors are not converted, while no other thread or process writes to a folder.
+    static func exclusively<Result>(_ path: String, _ timeout: LockTimeout, _ body: () throws -> Result) throws
+        -> Result
+    {
+        let result = try KeychainError.wrapping(nil) {
+            try SecretFolder(creating: path).whileLocked(timeout) { Swift.Result(catching: body) }
+        }
+        return try result.get()
+    }
+
     /// The key, or `nil` if there are neither a key nor secrets.
     ///
     /// It takes no lock, so that readers never wait.

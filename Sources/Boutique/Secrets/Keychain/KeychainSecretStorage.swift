@@ -9,7 +9,7 @@ import Security
 ///
 /// Items are accessible after the device was first unlocked since its start (`kSecAttrAccessibleAfterFirstUnlock`),
 /// because apps also need their tokens in the background while the device is locked. They are part of encrypted backups
-/// and are not synchronised by iCloud.
+/// and are not synchronized by iCloud.
 ///
 /// A secret without a group is searched in all groups that the app may use. If several of them contain a secret with
 /// the same key and service, specify the group.

@@ -90,8 +90,8 @@ extension KeychainError {
         KeychainError(
             .locked,
             """
-            The keyring wants to ask the user first. Unlock it, for example in the desktop's application for passwords, \
-            and try again.
+            The keyring wants to ask the user first. Unlock it, for example in the desktop's application for \
+            passwords, and try again.
             """
         )
     }

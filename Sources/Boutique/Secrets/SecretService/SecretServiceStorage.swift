@@ -88,13 +88,7 @@ public struct SecretServiceStorage: SecretStorage {
     }
 
     public func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        // Errors of the closure are not converted.
-        let result = try KeychainError.wrapping(nil) {
-            try SecretFolder(creating: lockFolder.url.standardizedFileURL.path).whileLocked(LockTimeout(timeLimit)) {
-                Swift.Result(catching: body)
-            }
-        }
-        return try result.get()
+        try SecretFolder.exclusively(lockFolder.url.standardizedFileURL.path, LockTimeout(timeLimit), body)
     }
 
     /// Connects to the service and runs a closure with its default collection, all of it within the time limit.

@@ -1,4 +1,6 @@
 #if SecretService
+import Bodega
+
 /// The session bus of a desktop.
 enum SessionBus {
 
@@ -21,9 +23,7 @@ enum SessionBus {
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "/"),
                 UInt8(ascii: "."), UInt8(ascii: "\\"), UInt8(ascii: "*"):
                 text.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16)
-                text += "%" + (digits.count == 1 ? "0" : "") + digits
+            default: text += "%" + byte.hexadecimal
             }
         }
     }

@@ -3,7 +3,7 @@ import Foundation
 #if canImport(ObjectiveC)
 /// Observes a key of user defaults, including changes by other processes, until it is released.
 ///
-/// 1. The initialiser registers for key-value observation, or for a notification if the key looks like a key path.
+/// 1. The initializer registers for key-value observation, or for a notification if the key looks like a key path.
 /// 2. The thread that changes the defaults calls `onChange`, also for changes of this package: ``PlatformDefaults``
 ///    then only schedules a check.
 /// 3. `deinit` ends the registration.

@@ -81,7 +81,7 @@ extension AsyncValueCore {
 
     /// Waits until the value has been read; reads it if that has failed.
     func load() async throws {
-        try await place.turn.take { [self] in
+        try await place.turn.withLock {
             if state.withLock({ !$0.hasLoaded }) { await receive(try await fetch()) }
         }
         if let error = state.withLock({ $0.reading.error }) { throw error }
@@ -89,7 +89,7 @@ extension AsyncValueCore {
 
     /// Reads the value again.
     func reload() async throws {
-        try await place.turn.take { [self] in
+        try await place.turn.withLock {
             let data = try await fetch()
             await receive(data)
             await place.announce(data, by: self)
@@ -135,7 +135,7 @@ extension AsyncValueCore {
     /// - Throws: An error of the engine, or a ``StorageError`` with the code `encodingFailed`, or `conflict` if other
     ///   writers change the value during each of many attempts; nothing has changed.
     func modify(_ change: @Sendable (inout Value) -> Void) async throws {
-        try await place.turn.take {
+        try await place.turn.withLock {
             do {
                 try await write(change)
                 errors.noteWrite(nil)
@@ -180,7 +180,7 @@ extension AsyncValueCore {
 
     /// All bytes of this value that could not be decoded, the oldest first.
     func undecodableData() async throws -> [Data] {
-        try await place.turn.take { [self] in
+        try await place.turn.withLock {
             let kept = try await place.fetchAside()
             return kept.all(with: reading(of: try await fetch()))
         }
@@ -188,7 +188,7 @@ extension AsyncValueCore {
 
     /// Removes the bytes that were kept aside.
     func removeUndecodableData() async throws {
-        try await place.turn.take { [self] in
+        try await place.turn.withLock {
             let kept = try await place.fetchAside()
             let operations = kept.entries.map { StorageOperation.remove(key: place.asideKey(named: $0.name)) }
             if !operations.isEmpty { try await place.apply(operations) }

@@ -5,8 +5,8 @@ import Logging
 /// The bytes of a value in an engine, shared by all wrappers of one key and one engine object.
 ///
 /// 1. A core takes `turn`, fetches the bytes, applies its change and announces the new bytes to the other cores.
-/// 2. If the engine throws, the outcome is unknown: the core gets the error and gives the turn back. `refresher` takes the
-///    turn later, fetches the bytes, retrying until it succeeds, and announces them to all cores.
+/// 2. If the engine throws, the outcome is unknown: the core gets the error and gives the turn back. `refresher` takes
+///    the turn later, fetches the bytes, retrying until it succeeds, and announces them to all cores.
 /// 3. When the ``FollowedEngine`` reports a foreign change of the key, ``refresh()`` does the same once.
 ///
 /// `turn` guards the stored bytes and the order of announcements. Each `Locked` property guards itself.
@@ -15,7 +15,7 @@ final class EngineValue: Sendable {
     let key: CacheKey
 
     /// Held from a read to the write that depends on it, so that no change is lost.
-    let turn = AsyncTurn()
+    let turn = AsyncLock(ignoringCancellation: true)
 
     private let observers = Locked<[ObjectIdentifier: @Sendable (Data?) async -> Void]>([:])
     private let refresher = ChangeFollower()
@@ -119,7 +119,7 @@ final class EngineValue: Sendable {
 
     /// Fetches the bytes and announces them.
     func refresh() async throws {
-        try await turn.take { [self] in await announce(try await fetch()) }
+        try await turn.withLock { await announce(try await fetch()) }
     }
 }
 

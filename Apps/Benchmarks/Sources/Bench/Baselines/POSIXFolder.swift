@@ -33,7 +33,7 @@ final class POSIXFolder {
         for (number, item) in items.enumerated() {
             try write(item.data, name: item.key.value, by: ".new-\(number)") { _ in }
         }
-        try synchronise()
+        try synchronize()
     }
 
     /// Writes data to a temporary file, syncs the file, renames it, and syncs the new name.
@@ -109,7 +109,7 @@ final class POSIXFolder {
     }
 
     /// Syncs the folder's file system with one call.
-    private func synchronise() throws {
+    private func synchronize() throws {
         try check(bench_sync_file_system(descriptor), "syncfs")
     }
 }

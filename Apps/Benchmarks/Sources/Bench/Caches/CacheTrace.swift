@@ -52,9 +52,11 @@ struct CacheTrace {
         return hits
     }
 
-    /// The most reads that any cache can answer: it evicts the item that is read again last, or does not keep a new one.
+    /// The most reads that any cache can answer: it evicts the item that is read again last, or does not keep a new
+    /// one.
     ///
-    /// Source: L. A. Belady, A study of replacement algorithms for a virtual-storage computer, IBM Systems Journal, 1966.
+    /// Source: L. A. Belady, A study of replacement algorithms for a virtual-storage computer, IBM Systems Journal,
+    /// 1966.
     func hitsOfOptimum(capacity: Int) -> Int {
         var next = [Int](repeating: .max, count: keys.count)
         var seen: [Int: Int] = [:]

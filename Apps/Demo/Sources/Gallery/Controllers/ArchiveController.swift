@@ -5,8 +5,8 @@ import Logging
 
 /// The archive: 100,000 pictures, of which each open page shows a live window.
 ///
-/// A store would hold all of them in memory. Here a ``LiveQuery`` holds those that a page shows, and some in reserve, for
-/// as long as the page is open. Searching opens another window.
+/// A store would hold all of them in memory. Here a ``LiveQuery`` holds those that a page shows, and some in reserve,
+/// for as long as the page is open. Searching opens another window.
 @MainActor
 final class ArchiveController {
     /// The pictures.

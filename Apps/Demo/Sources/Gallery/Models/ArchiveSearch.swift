@@ -27,8 +27,8 @@ struct ArchiveSearch: Sendable, Hashable {
 
 extension ArchiveSearch {
 
-    /// Parses the parameters of an address. Values that are missing or invalid are those of an empty form, because users
-    /// edit addresses.
+    /// Parses the parameters of an address. Values that are missing or invalid are those of an empty form, because
+    /// users edit addresses.
     init(_ uri: URI) {
         // Forms write a space as a plus sign.
         let uri = URI("\(uri.path)?\((uri.query ?? "").replacingOccurrences(of: "+", with: "%20"))")

@@ -7,8 +7,8 @@ import ServiceLifecycle
 /// An event names the kind of change, and the page fetches itself again. The stream begins with all kinds, so a page
 /// that reconnects after a restart of the server catches up. Changes for a slow page are coalesced; see ``Mailbox``.
 ///
-/// A page of the archive does not fetch its pictures again. The stream has a window for as long as the page is open, and
-/// sends each change of the window with its place; see ``ArchiveEvents``.
+/// A page of the archive does not fetch its pictures again. The stream has a window for as long as the page is open,
+/// and sends each change of the window with its place; see ``ArchiveEvents``.
 struct EventStream: Sendable {
     let controllers: GalleryControllers
     let templates: Templates

@@ -28,7 +28,10 @@ struct ArchiveCard: Sendable {
         likes = picture.likes
         year = Calendar.utc.component(.year, from: picture.paintedAt)
         description =
-            "\(picture.colour.rawValue), \(picture.tags.joined(separator: ", ")), \(picture.width)\u{A0}×\u{A0}\(picture.height)"
+            """
+            \(picture.colour.rawValue), \(picture.tags.joined(separator: ", ")), \
+            \(picture.width)\u{A0}×\u{A0}\(picture.height)
+            """
         var choices = Choices(state: UInt64(picture.seed))
         let inks = picture.colour.inks
         (paper, ground, sun) = (inks[0], inks[1], choices.pick(["#ffd166", "#fff3d6", "#f4845f"]))
@@ -40,7 +43,10 @@ struct ArchiveCard: Sendable {
             let top = 50 + 17 * layer
             let heights = (0..<4).map { _ in top + choices.number(below: 34) - 17 }
             let path =
-                "M0 \(heights[0])C40 \(heights[1]) 60 \(heights[2]) 80 \(heights[1])S130 \(heights[3]) 160 \(heights[2])V120H0Z"
+                """
+                M0 \(heights[0])C40 \(heights[1]) 60 \(heights[2]) 80 \(heights[1])S130 \(heights[3]) 160 \
+                \(heights[2])V120H0Z
+                """
             hills.append(Hill(path: path, color: ink))
         }
         self.hills = hills

@@ -25,7 +25,10 @@ struct RunCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Engines by name (sqlite, disk, memory) or by address (sqlite:PATH, disk:PATH). Default: all by name, or only those of --engine.",
+            """
+            Engines by name (sqlite, disk, memory) or by address (sqlite:PATH, disk:PATH). Default: all by name, or \
+            only those of --engine.
+            """,
             valueName: "address"))
     var addresses: [String] = []
 
@@ -40,7 +43,10 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The operations to measure, separated by commas. Default: all operations of engines, and with --store those of stores.",
+            """
+            The operations to measure, separated by commas. Default: all operations of engines, and with --store those \
+            of stores.
+            """,
             valueName: "names"))
     var operations: List<Operation>?
 

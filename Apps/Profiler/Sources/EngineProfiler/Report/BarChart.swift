@@ -3,8 +3,8 @@ struct BarChart {
 
     /// A bar.
     struct Bar {
-        /// The CSS class of its colour.
-        var colour: String
+        /// The CSS class of its color.
+        var color: String
         /// The value.
         var value: Double
         /// The label of the value.
@@ -58,7 +58,8 @@ struct BarChart {
         let end = max(scale.position(bar.value), Self.left + 2)
         return #"""
             <g><title>\#(bar.title)</title>\#
-            <rect class="\#(bar.colour)" x="\#(Self.left)" y="\#(y)" width="\#(end - Self.left)" height="\#(Self.thickness)" rx="2"/>\#
+            <rect class="\#(bar.color)" x="\#(Self.left)" y="\#(y)" width="\#(end - Self.left)" \#
+            height="\#(Self.thickness)" rx="2"/>\#
             <text class="value" x="\#(end + 4)" y="\#(y + Self.thickness - 2)">\#(bar.label)</text></g>
             """#
     }

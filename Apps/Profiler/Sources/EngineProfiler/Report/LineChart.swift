@@ -3,8 +3,8 @@ struct LineChart {
 
     /// A line.
     struct Line {
-        /// The CSS class of its colour.
-        var colour: String
+        /// The CSS class of its color.
+        var color: String
         /// The points and their tooltips; a point without a tooltip is not marked.
         var points: [(x: Double, y: Double, title: String?)]
         /// The tooltip of the line.
@@ -38,7 +38,10 @@ struct LineChart {
         for tick in y.ticks {
             let place = y.position(tick)
             marks.append(
-                #"<line class="grid" x1="\#(Self.left)" y1="\#(place)" x2="\#(Self.width - Self.right)" y2="\#(place)"/>"#
+                #"""
+                <line class="grid" x1="\#(Self.left)" y1="\#(place)" x2="\#(Self.width - Self.right)" \#
+                y2="\#(place)"/>
+                """#
             )
             marks.append(
                 #"<text class="tick" x="\#(Self.left - 6)" y="\#(place + 3)" text-anchor="end">\#(yTick(tick))</text>"#)
@@ -62,10 +65,16 @@ struct LineChart {
         for point in line.points {
             guard let title = point.title else { continue }
             dots.append(
-                #"<circle cx="\#(x.position(point.x))" cy="\#(y.position(point.y))" r="3.5"><title>\#(title)</title></circle>"#
+                #"""
+                <circle cx="\#(x.position(point.x))" cy="\#(y.position(point.y))" \#
+                r="3.5"><title>\#(title)</title></circle>
+                """#
             )
         }
         return
-            #"<g class="\#(line.colour)"><path class="line" d="\#(path)"><title>\#(line.title)</title></path>\#(dots)</g>"#
+            #"""
+            <g class="\#(line.color)"><path class="line" \#
+            d="\#(path)"><title>\#(line.title)</title></path>\#(dots)</g>
+            """#
     }
 }

@@ -3,8 +3,8 @@ struct RangeChart {
 
     /// A range.
     struct Range {
-        /// The CSS class of its colour.
-        var colour: String
+        /// The CSS class of its color.
+        var color: String
         /// The median, in nanoseconds.
         var p50: Double
         /// The 99th percentile, in nanoseconds.
@@ -56,7 +56,7 @@ struct RangeChart {
         let start = scale.position(range.p50)
         let end = scale.position(range.p99)
         return #"""
-            <g class="\#(range.colour)"><title>\#(range.title)</title>\#
+            <g class="\#(range.color)"><title>\#(range.title)</title>\#
             <line class="range" x1="\#(start)" y1="\#(y)" x2="\#(end)" y2="\#(y)"/>\#
             <circle cx="\#(start)" cy="\#(y)" r="4.5"/>\#
             <path class="end" d="M\#(end) \#(y - 4.5)V\#(y + 4.5)"/></g>

@@ -29,7 +29,7 @@ extension Report {
         }
         let rows = facts.map { "<p><b>\($0.value)</b><span>\($0.meaning)</span></p>" as Markup }
         return """
-            <article class="card \(engine.colour)"><h2>\(engine.result.name)</h2>\(rows)</article>
+            <article class="card \(engine.color)"><h2>\(engine.result.name)</h2>\(rows)</article>
             """
     }
 

@@ -21,7 +21,7 @@ extension Report {
     private func bars(_ operation: String) -> [BarChart.Bar] {
         measured(operation).map { engine, measurement in
             BarChart.Bar(
-                colour: engine.colour,
+                color: engine.color,
                 value: measurement.itemsPerSecond,
                 label: Quantity.rate(measurement.itemsPerSecond),
                 title: "\(engine.result.name), \(operation): \(Quantity.rate(measurement.itemsPerSecond)), "
@@ -33,7 +33,10 @@ extension Report {
     var latency: Markup {
         section(
             "Latency",
-            "The time of a call with \(Quantity.whole(size)) stored items. The dot is the median, and the bar extends to the 99th percentile. Further left is better.",
+            """
+            The time of a call with \(Quantity.whole(size)) stored items. The dot is the median, and the bar extends \
+            to the 99th percentile. Further left is better.
+            """,
             panels { operations in
                 RangeChart(
                     label: "Median and 99th percentile of \(operations.joined(separator: ", "))",
@@ -48,7 +51,7 @@ extension Report {
         measured(operation).map { engine, measurement in
             let latency = measurement.latency
             return RangeChart.Range(
-                colour: engine.colour, p50: Double(max(1, latency.p50)), p99: Double(max(1, latency.p99)),
+                color: engine.color, p50: Double(max(1, latency.p50)), p99: Double(max(1, latency.p99)),
                 title: "\(engine.result.name), \(operation): p50 \(Quantity.time(latency.p50)), "
                     + "p99 \(Quantity.time(latency.p99))")
         }
@@ -61,7 +64,11 @@ extension Report {
         let ticks = sizes.map { (Double($0), Quantity.short(Double($0))) }
         return section(
             "Cost by number of items",
-            "The median time of a call. A flat line is a constant cost. The exponent is that of the power law that fits best, by least squares of the logarithms: 0 is a constant cost, 1 is a cost in proportion to the number of items.",
+            """
+            The median time of a call. A flat line is a constant cost. The exponent is that of the power law that fits \
+            best, by least squares of the logarithms: 0 is a constant cost, 1 is a cost in proportion to the number of \
+            items.
+            """,
             grid(
                 operations.map { operation in
                     panel(
@@ -79,7 +86,7 @@ extension Report {
         let name = engine.result.name
         let isAboutAll = Operation(rawValue: operation)?.isAboutAllItems ?? false
         return LineChart.Line(
-            colour: engine.colour,
+            color: engine.color,
             points: engine.result.measurements(of: operation).map { items, measurement in
                 let median = Quantity.time(measurement.latency.p50)
                 var title = "\(name), \(Quantity.whole(items)) items: \(median) per call"
@@ -96,7 +103,7 @@ extension Report {
             guard let fit = engine.result.growth(of: operation) else { return nil }
             let quality = fit.determination.map { String(format: "R² = %.2f", $0) } ?? "two sizes"
             return
-                #"<span class="chip \#(engine.colour)" title="\#(quality)"><i></i><span>\#(power(fit))</span></span>"#
+                #"<span class="chip \#(engine.color)" title="\#(quality)"><i></i><span>\#(power(fit))</span></span>"#
         }
         return #"<p class="chips">\#(chips)</p>"#
     }
@@ -105,7 +112,10 @@ extension Report {
     var distribution: Markup {
         section(
             "Distribution of latencies",
-            "The share of calls that took at most this time, with \(Quantity.whole(size)) stored items. The slowest calls are on the right. A step near the right edge is a pause that affects few calls.",
+            """
+            The share of calls that took at most this time, with \(Quantity.whole(size)) stored items. The slowest \
+            calls are on the right. A step near the right edge is a pause that affects few calls.
+            """,
             grid(
                 operations.map { operation in
                     panel(
@@ -134,7 +144,7 @@ extension Report {
             points.append((min(place(done, of: total), Self.lastPercentile), time, nil))
         }
         return LineChart.Line(
-            colour: engine.colour, points: points,
+            color: engine.color, points: points,
             title: "\(engine.result.name): p50 \(Quantity.time(measurement.latency.p50)), "
                 + "p99 \(Quantity.time(measurement.latency.p99)), p99.9 \(Quantity.time(measurement.latency.p999)), "
                 + "max \(Quantity.time(measurement.latency.max))")

@@ -43,13 +43,16 @@ extension Report {
         if panels.isEmpty { return "" }
         return section(
             "Memory and space",
-            "Shorter is better. Memory is that of the whole process, including the items that an engine keeps or caches in memory.",
+            """
+            Shorter is better. Memory is that of the whole process, including the items that an engine keeps or caches \
+            in memory.
+            """,
             grid(panels))
     }
 
     private func bar(_ engine: ReportEngine, _ bytes: Double, _ what: String) -> BarChart.Bar {
         BarChart.Bar(
-            colour: engine.colour, value: max(1, bytes), label: Quantity.bytes(bytes),
+            color: engine.color, value: max(1, bytes), label: Quantity.bytes(bytes),
             title: "\(engine.result.name): \(Quantity.bytes(bytes)) \(what)")
     }
 }

@@ -17,7 +17,10 @@ extension Report {
         let titles = engines.map { #"<th scope="col">\#(chip($0))</th>"# as Markup }
         return section(
             "Side by side",
-            "The median time of a call with \(Quantity.whole(size)) stored items. The shortest time of each row is bold.",
+            """
+            The median time of a call with \(Quantity.whole(size)) stored items. The shortest time of each row is \
+            bold.
+            """,
             """
             <div class="scroll"><table class="glance">
             <thead><tr><th scope="col">Operation</th>\(titles)</tr></thead>
@@ -82,7 +85,7 @@ extension Report {
             ("Memory", Quantity.bytes(Double(environment.memory))),
             ("System", environment.system),
             ("File system", environment.fileSystem ?? "unknown"),
-            ("Swift", "\(environment.swift), \(environment.isOptimised ? "optimised" : "not optimised")"),
+            ("Swift", "\(environment.swift), \(environment.isOptimized ? "optimized" : "not optimized")"),
             ("SQLite", environment.sqlite),
             ("Load at the start", environment.load.map { String(format: "%.2f", $0) } ?? "unknown"),
             ("Clock", "\(environment.clockOverhead) ns per call, subtracted"),
@@ -104,7 +107,8 @@ extension Report {
             """
             <ul class="prose">
             <li>A <b>call</b> is one call of the engine's interface. Each call is timed separately, and its result is \
-            checked after the clock has stopped. A wrong result ends a run, so all numbers are those of correct engines.</li>
+            checked after the clock has stopped. A wrong result ends a run, so all numbers are those of correct \
+            engines.</li>
             <li><b>p50</b> is the median; <b>p99</b> is the 99th percentile. Times are recorded in a \
             <a href="#hdr">High Dynamic Range histogram</a> with an error of at most 1 %.</li>
             <li>A worker makes its next call when the last one has returned. So these are <b>service times</b>: they \

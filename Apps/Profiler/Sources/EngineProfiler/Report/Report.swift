@@ -87,9 +87,9 @@ struct Report {
         return "\(sizes) items of \(Quantity.whole(profile.settings.valueBytes)) bytes\(processor) · \(date)"
     }
 
-    /// The name of an engine with its colour.
+    /// The name of an engine with its color.
     func chip(_ engine: ReportEngine) -> Markup {
-        #"<span class="chip \#(engine.colour)"><i></i>\#(engine.result.name)</span>"#
+        #"<span class="chip \#(engine.color)"><i></i>\#(engine.result.name)</span>"#
     }
 
     /// A section of the page.

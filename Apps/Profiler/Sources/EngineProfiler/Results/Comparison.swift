@@ -96,7 +96,10 @@ struct Comparison {
         let few = rows.count { !$0.hasEnoughSlices }
         if few > 0 {
             notes.append(
-                "\(few) of \(rows.count) rows have fewer than \(Budget.slices) slices in A or B, so their changes are not marked."
+                """
+                \(few) of \(rows.count) rows have fewer than \(Budget.slices) slices in A or B, so their changes are \
+                not marked.
+                """
             )
         }
         guard !rows.isEmpty else {
@@ -139,7 +142,7 @@ struct Comparison {
         }
         note("Processor", a.environment.processor ?? "unknown", b.environment.processor ?? "unknown")
         note("File system", a.environment.fileSystem ?? "unknown", b.environment.fileSystem ?? "unknown")
-        note("Optimisation", "\(a.environment.isOptimised)", "\(b.environment.isOptimised)")
+        note("Optimization", "\(a.environment.isOptimized)", "\(b.environment.isOptimized)")
         note("Value size", "\(a.settings.valueBytes)", "\(b.settings.valueBytes)")
         note("Batch", "\(a.settings.batch)", "\(b.settings.batch)")
         note("Concurrency", "\(a.settings.concurrency)", "\(b.settings.concurrency)")

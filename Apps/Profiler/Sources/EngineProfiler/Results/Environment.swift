@@ -17,8 +17,8 @@ struct Environment: Codable, Equatable, Sendable {
     var sqlite: String
     /// The type of the file system of the temporary folder, such as `ext4`; `nil` if it is unknown.
     var fileSystem: String?
-    /// Whether the profiler was compiled with optimisation. Without it the results are meaningless.
-    var isOptimised: Bool
+    /// Whether the profiler was compiled with optimization. Without it the results are meaningless.
+    var isOptimized: Bool
     /// The load average of the last minute when the run began; `nil` if it is unknown.
     var load: Double?
     /// The overhead of timing a call, in nanoseconds, which has been subtracted from all times.
@@ -38,7 +38,7 @@ struct Environment: Codable, Equatable, Sendable {
         swift = Self.compiler
         sqlite = String(cString: sqlite3_libversion())
         fileSystem = Self.fileSystem(of: folder)
-        isOptimised = Self.isOptimisedBuild
+        isOptimized = Self.isOptimizedBuild
         var loads = [0.0]
         load = getloadavg(&loads, 1) == 1 ? loads[0] : nil
         self.clockOverhead = clockOverhead
@@ -56,9 +56,9 @@ struct Environment: Codable, Equatable, Sendable {
         #endif
     }
 
-    private static var isOptimisedBuild: Bool {
+    private static var isOptimizedBuild: Bool {
         var isDebug = false
-        // Assertions are only evaluated in builds without optimisation.
+        // Assertions are only evaluated in builds without optimization.
         assert(
             {
                 isDebug = true

@@ -56,7 +56,7 @@ struct ProfilingRun {
         var profile = Profile(date: date, environment: environment, settings: plan.settings, engines: engines)
         for program in programs {
             let theirs = try program.run(plan.arguments(directory: temporary.folder), folder: temporary.folder)
-            profile.environment.isOptimised = profile.environment.isOptimised && theirs.environment.isOptimised
+            profile.environment.isOptimized = profile.environment.isOptimized && theirs.environment.isOptimized
             for engine in theirs.engines {
                 guard !profile.engines.contains(where: { $0.name == engine.name }) else {
                     throw ProfilerError("Two engines have the name \"\(engine.name)\". Rename one of them.")

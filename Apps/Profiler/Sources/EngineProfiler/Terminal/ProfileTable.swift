@@ -80,8 +80,8 @@ extension Profile {
     /// Conditions that limit the meaning of the results.
     var warnings: [String] {
         var warnings: [String] = []
-        if !environment.isOptimised {
-            warnings.append("The profiler was built without optimisation. Build it with -c release.")
+        if !environment.isOptimized {
+            warnings.append("The profiler was built without optimization. Build it with -c release.")
         }
         if settings.isQuick { warnings.append("Sizes and times were small (--quick), so the numbers are rough.") }
         if let load = environment.load, load > Double(environment.cores) * 0.75 {

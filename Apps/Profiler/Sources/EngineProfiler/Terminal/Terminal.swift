@@ -6,14 +6,14 @@ struct Terminal: Sendable {
     var write: @Sendable (String) -> Void
     /// Whether lines can be redrawn.
     var canRedraw: Bool
-    /// Whether to use colours.
-    var hasColour: Bool
+    /// Whether to use colors.
+    var hasColor: Bool
     /// The number of columns.
     var columns: @Sendable () -> Int
 
     /// Standard output or standard error of the process.
     ///
-    /// Colours follow https://no-color.org.
+    /// Colors follow https://no-color.org.
     static func standard(_ file: FileHandle) -> Terminal {
         let environment = ProcessInfo.processInfo.environment
         let descriptor = file.fileDescriptor
@@ -27,7 +27,7 @@ struct Terminal: Sendable {
                 }
             },
             canRedraw: canRedraw,
-            hasColour: canRedraw && (environment["NO_COLOR"] ?? "").isEmpty,
+            hasColor: canRedraw && (environment["NO_COLOR"] ?? "").isEmpty,
             columns: {
                 var size = winsize()
                 guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -45,9 +45,9 @@ struct Terminal: Sendable {
         case cyan = "36"
     }
 
-    /// Applies a style if colours are used.
+    /// Applies a style if colors are used.
     func styled(_ text: String, _ style: Style) -> String {
-        hasColour ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+        hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }
 
     /// Makes a name safe to show: control characters, which a terminal would interpret, become `?`.

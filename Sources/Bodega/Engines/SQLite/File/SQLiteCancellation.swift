@@ -55,7 +55,8 @@ extension SQLiteFile {
         }
     }
 
-    /// Runs an operation, of which ``SQLiteCancellation/watch(_:_:)`` runs statements, until the caller's task is cancelled.
+    /// Runs an operation, of which ``SQLiteCancellation/watch(_:_:)`` runs statements, until the caller's task is
+    /// cancelled.
     func untilCancelled<Value: Sendable>(
         _ body: (SQLiteCancellation) async throws -> Value
     ) async throws -> Value {

@@ -13,8 +13,8 @@ import Logging
 ///
 /// `state` guards which connections are idle and which one writes. `opening` is locked while a writer is opened.
 ///
-/// GRDB's `DatabasePool` opens two connections to read one item, writes to a file with an empty WAL when it opens it, and
-/// looks for a changed schema before each read, for a cache that this package does not use.
+/// GRDB's `DatabasePool` opens two connections to read one item, writes to a file with an empty WAL when it opens it,
+/// and looks for a changed schema before each read, for a cache that this package does not use.
 final class SQLiteConnectionPool: Sendable {
 
     /// Maximum number of readers.

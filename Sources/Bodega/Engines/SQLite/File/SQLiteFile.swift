@@ -211,8 +211,8 @@ package final class SQLiteFile: Sendable {
 
     private static let smallSize = 64 << 10
 
-    /// Reads on the caller's thread, inside of the gate. A reader has to wait only while another program opens or closes
-    /// the file; then it reads again, on a thread that may block.
+    /// Reads on the caller's thread, inside of the gate. A reader has to wait only while another program opens or
+    /// closes the file; then it reads again, on a thread that may block.
     private func readWithoutWaiting<Value: Sendable>(
         _ pool: SQLiteConnectionPool,
         isTransaction: Bool,

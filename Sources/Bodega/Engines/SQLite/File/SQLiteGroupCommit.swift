@@ -17,7 +17,7 @@ import GRDB
 ///
 /// So one thread at most waits for the lock that another program holds, however many asynchronous writers there are.
 ///
-/// `waiting` guards the jobs and whether a commit is scheduled. The writing connection serialises steps 3 to 6.
+/// `waiting` guards the jobs and whether a commit is scheduled. The writing connection serializes steps 3 to 6.
 ///
 /// This is group commit as in DeWitt et al., "Implementation Techniques for Main Memory Database Systems", SIGMOD 1984.
 final class SQLiteGroupCommit: Sendable {

@@ -24,13 +24,9 @@ extension SQLiteHistory {
     }
 
     private func isSmall(_ db: Database) throws -> Bool {
-        var size = 1
-        for name in ["page_count", "page_size"] {
-            let statement = try SQLiteStatement("PRAGMA \(name)", in: db)
-            defer { statement.reset() }
-            size *= try statement.step() ? statement.integer(at: 0) ?? 0 : 0
-        }
-        return size <= SQLiteLogStarts.largestFile
+        let count = try SQLiteStatement.integer("PRAGMA page_count", in: db) ?? 0
+        let size = try SQLiteStatement.integer("PRAGMA page_size", in: db) ?? 0
+        return count * size <= SQLiteLogStarts.largestFile
     }
 
     /// Whether a cursor is the position of a start.

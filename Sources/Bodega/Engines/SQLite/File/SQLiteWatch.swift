@@ -6,23 +6,23 @@ import Logging
 ///
 /// 1. A follower asks for signals of a collection. The first one starts a ``FileWatch``, which calls ``check()`` when
 ///    the file may have changed.
-/// 2. A commit through the same ``SQLiteFile`` signals directly. If all changes before it have been signalled, followers
-///    that exclude its origin get no signal.
+/// 2. A commit through the same ``SQLiteFile`` signals directly. If all changes before it have been signaled,
+///    followers that exclude its origin get no signal.
 /// 3. ``check()`` asks SQLite whether other connections have committed. If so, it reads the end of each followed log,
 ///    and signals if the log has grown since its last signal.
-///    A follower of a collection that does not exist is signalled in steps 2 and 3 by every commit.
+///    A follower of a collection that does not exist is signaled in steps 2 and 3 by every commit.
 /// 4. When the last follower is gone, the file watch is cancelled.
 ///
-/// `state` guards the followed collections, the ends of their logs and the file watch. Commits wait for its lock, so the
-/// lock is never held during a read, a signal or a call of the file watch. Step 2 runs on the writing connection, step 3
-/// on the queue of the file watch, steps 1 and 4 on any thread.
+/// `state` guards the followed collections, the ends of their logs and the file watch. Commits wait for its lock, so
+/// the lock is never held during a read, a signal or a call of the file watch. Step 2 runs on the writing connection,
+/// step 3 on the queue of the file watch, steps 1 and 4 on any thread.
 final class SQLiteWatch: Sendable {
 
     private struct Followed: Sendable {
         /// `nil` if there is no collection.
         let log: SQLiteChangeLog?
         let signals: ChangeSignals
-        /// The end of the log when it was last signalled.
+        /// The end of the log when it was last signaled.
         var end: SQLiteLogPosition?
     }
 
@@ -101,7 +101,7 @@ final class SQLiteWatch: Sendable {
             guard let followed = state.followed[table.name] else { return (nil, nil, missing) }
             guard let span else { return (followed.signals, nil, missing) }
             state.followed[table.name]?.end = span.after
-            // If all changes before the commit have been signalled, only its own origin is new.
+            // If all changes before the commit have been signaled, only its own origin is new.
             return (followed.signals, followed.end == span.before ? span.origin : nil, missing)
         }
         signals?.send(changeBy: origin)
@@ -159,7 +159,8 @@ final class SQLiteWatch: Sendable {
 
     /// Signals commits of other connections.
     func check() {
-        // Only an operation opens a file that could not be opened: this may be called while another program restores it.
+        // Only an operation opens a file that could not be opened: this may be called while another program restores
+        // it.
         guard let core = state.withLock({ $0.core }), core.isOpen else { return }
         do {
             let ends = try core.readOneHere { db -> [String: SQLiteLogPosition?]? in
@@ -211,9 +212,7 @@ final class SQLiteDataVersions: Sendable {
 
     /// Whether other connections have committed since the last call with the same connection.
     func haveChanged(in db: Database) throws -> Bool {
-        let statement = try SQLiteStatement("PRAGMA data_version", in: db)
-        defer { statement.reset() }
-        let number = try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+        let number = try SQLiteStatement.integer("PRAGMA data_version", in: db) ?? 0
         return versions.withLock { versions in
             versions.removeAll { $0.connection == nil }
             guard let index = versions.firstIndex(where: { $0.connection === db }) else {

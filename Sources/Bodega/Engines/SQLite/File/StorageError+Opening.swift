@@ -40,7 +40,7 @@ extension StorageError {
             file: file)
     }
 
-    /// Recognises that too many files are open. `errno` may be that of an earlier call, so this attempts to open a
+    /// Recognizes that too many files are open. `errno` may be that of an earlier call, so this attempts to open a
     /// file.
     private static func tooManyFiles(_ file: URL) -> StorageError? {
         let descriptor = open("/", O_RDONLY | O_CLOEXEC)
@@ -52,7 +52,7 @@ extension StorageError {
         return [EMFILE, ENFILE].contains(number) ? system(number, file.path, "opened") : nil
     }
 
-    /// Recognises that the file system denies access to the file or, if there is none, to its folder.
+    /// Recognizes that the file system denies access to the file or, if there is none, to its folder.
     private static func denied(_ file: URL) -> StorageError? {
         func fails(_ path: String, _ mode: Int32) -> Int32? {
             faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 ? nil : errno

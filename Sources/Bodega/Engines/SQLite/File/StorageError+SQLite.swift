@@ -43,7 +43,7 @@ extension StorageError {
         return StorageError(code, message, file: file, cause: databaseError)
     }
 
-    /// Recognises a write that exceeded a quota or a limit on the size of files, which SQLite reports like any other
+    /// Recognizes a write that exceeded a quota or a limit on the size of files, which SQLite reports like any other
     /// failed write, without the operating system's reason. `errno` still contains the reason if this is called
     /// immediately, on the thread that wrote.
     ///

@@ -3,16 +3,16 @@ import GRDB
 
 /// An index over an expression of the stored JSON.
 ///
-/// The expression is that of the sort keys: its integers, real numbers and texts have the order of ``StorageSortKey``, and
-/// NULL stands for no value. An empty blob, which comes after everything else, stands for an item about which the
+/// The expression is that of the sort keys: its integers, real numbers and texts have the order of ``StorageSortKey``,
+/// and NULL stands for no value. An empty blob, which comes after everything else, stands for an item about which the
 /// expression knows nothing:
 ///
-/// - An item that is not JSON. Without this case, no program could write it. SQLite 3.40 takes two kinds of items for JSON
-///   that are not: texts that are not UTF-8, and objects that have an object or an array as a name, such as `{["a"]:1}`.
-///   These have a key, so that an index counts them. Swift does not decode them.
+/// - An item that is not JSON. Without this case, no program could write it. SQLite 3.40 takes two kinds of items for
+///   JSON that are not: texts that are not UTF-8, and objects that have an object or an array as a name, such as
+///   `{["a"]:1}`. These have a key, so that an index counts them. Swift does not decode them.
 /// - An item with an escape such as `\u0041`, with which a name or a text has a second spelling.
-/// - In an index for text, a text that is not all of scalars for which equality of scalars is that of Swift's strings, a UUID
-///   in mixed case, and a text that is too long to examine, see `maximumSizes`.
+/// - In an index for text, a text that is not all of scalars for which equality of scalars is that of Swift's strings,
+///   a UUID in mixed case, and a text that is too long to examine, see `maximumSizes`.
 ///
 /// It consists of built-in functions only, because all programs that write to the table compute it.
 struct SQLiteIndex: Sendable {
@@ -51,8 +51,8 @@ struct SQLiteIndex: Sendable {
         return String(scalars)
     }
 
-    /// - Throws: ``StorageError/Code/invalidArgument`` if the path has a name that SQLite's path expressions can't contain, or
-    ///   that has several spellings in JSON.
+    /// - Throws: ``StorageError/Code/invalidArgument`` if the path has a name that SQLite's path expressions can't
+    ///   contain, or that has several spellings in JSON.
     init(_ index: StorageIndex, of table: SQLiteTable) throws {
         // Building the expression takes longer than reading a few items.
         let key = Array("\(table.plainName)\0\(index.isForText)\0\(index.path)".utf8)
@@ -74,7 +74,10 @@ struct SQLiteIndex: Sendable {
         guard Self.canExpress(index) else {
             throw StorageError(
                 .invalidArgument,
-                "SQLite can't have an index over the path \(index): a name in it has a quotation mark, a slash, a backslash or a control character."
+                """
+                SQLite can't have an index over the path \(index): a name in it has a quotation mark, a slash, a \
+                backslash or a control character.
+                """
             )
         }
         self.index = index
@@ -90,15 +93,15 @@ struct SQLiteIndex: Sendable {
         definition = "CREATE INDEX \(name) ON \(table.name) (\(expression))"
     }
 
-    /// The maximum number of bytes of a text in an index for text: of ASCII, of the scalars of ``SwiftText/common``, and of
-    /// others. Longer texts are irregular.
+    /// The maximum number of bytes of a text in an index for text: of ASCII, of the scalars of ``SwiftText/common``,
+    /// and of others. Longer texts are irregular.
     private static let maximumSizes = (ascii: 4_000, common: 1_000, others: 400)
 
     private static func expression(of path: String, isForText: Bool) -> String {
         let text = "CAST(value AS TEXT)"
         let value = "json_extract(\(text), '\(path)')"
-        // A pattern takes time for each scalar and each range of its class. So the number of bytes decides first, which is that
-        // of the scalars in ASCII, and then small classes, which most other texts consist of.
+        // A pattern takes time for each scalar and each range of its class. So the number of bytes decides first, which
+        // is that of the scalars in ASCII, and then small classes, which most other texts consist of.
         let size = "length(CAST(\(value) AS BLOB))"
         let key =
             isForText
@@ -113,7 +116,10 @@ struct SQLiteIndex: Sendable {
             """ : value
         // SQLite's JSON ends at a NUL.
         return
-            "CASE WHEN json_valid(\(text)) AND \(text) NOT GLOB '*\\u*' AND NOT instr(value, x'00') THEN \(key) ELSE x'' END"
+            """
+            CASE WHEN json_valid(\(text)) AND \(text) NOT GLOB '*\\u*' AND NOT instr(value, x'00') THEN \(key) ELSE \
+            x'' END
+            """
     }
 
     /// Whether SQLite's path expressions can contain the names of a path, and JSON has one spelling of each.

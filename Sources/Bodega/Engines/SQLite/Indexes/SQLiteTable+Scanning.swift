@@ -141,9 +141,9 @@ extension SQLiteTable {
         try columns.item(SQLiteKey.key(text: row.text(at: 0), kind: row.integer(at: 1)), in: row, from: 2)
     }
 
-    /// Reads in descending order of the keys, with equal keys in insertion order, which is no order of the index: it reads
-    /// the places of some items in the order of the index, reverses the items with equal keys, and reads the last of these
-    /// groups, whose end it has not seen, from its start.
+    /// Reads in descending order of the keys, with equal keys in insertion order, which is no order of the index: it
+    /// reads the places of some items in the order of the index, reverses the items with equal keys, and reads the last
+    /// of these groups, whose end it has not seen, from its start.
     private func readDescending(
         _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, in db: Database,
         _ fields: StorageFields, _ receive: (StorageItem) throws -> Bool
@@ -220,7 +220,8 @@ struct SQLiteConditions {
         self.values = values
     }
 
-    /// The condition that an expression has a sort key. Unlike a range of one key, it lets SQLite read by row within the index.
+    /// The condition that an expression has a sort key. Unlike a range of one key, it lets SQLite read by row within
+    /// the index.
     init(_ expression: String, equals key: StorageSortKey) {
         self.init(key == .none ? "\(expression) IS NULL" : "")
         isEqual = true

@@ -25,9 +25,7 @@ extension SQLiteChangeLog {
 
     /// The version of the schema, which SQLite increments whenever a table or a trigger is changed.
     static func schemaVersion(in db: Database) throws -> Int {
-        let statement = try SQLiteStatement("PRAGMA schema_version", in: db)
-        defer { statement.reset() }
-        return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+        try SQLiteStatement.integer("PRAGMA schema_version", in: db) ?? 0
     }
 
     /// Whether the log contains a row.

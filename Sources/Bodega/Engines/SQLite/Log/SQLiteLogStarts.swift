@@ -113,8 +113,6 @@ struct SQLiteDataVersion: Equatable, Sendable {
 
     init(in db: Database) throws {
         connection = ObjectIdentifier(db)
-        let statement = try SQLiteStatement("PRAGMA data_version", in: db)
-        defer { statement.reset() }
-        number = try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+        number = try SQLiteStatement.integer("PRAGMA data_version", in: db) ?? 0
     }
 }

@@ -55,7 +55,7 @@ enum SQLiteReadRegistry {
         var awaited: [ObjectIdentifier: Int] = [:]
     }
 
-    /// The users of a file, and a condition that is signalled when a reader has closed it.
+    /// The users of a file, and a condition that is signaled when a reader has closed it.
     private final class Watched: @unchecked Sendable {
         // @unchecked because every access to `users` holds `condition`.
         private let condition = NSCondition()

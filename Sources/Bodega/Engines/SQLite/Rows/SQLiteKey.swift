@@ -40,7 +40,7 @@ struct SQLiteKey {
     var detour: String { identity + Self.suffix(of: key.kind) }
 
     /// The number in the `kind` column.
-    var kind: Int { Self.number(of: key.kind) }
+    var kind: Int { key.kind.number }
 
     /// The key in a row.
     ///
@@ -48,23 +48,11 @@ struct SQLiteKey {
     ///   - text: The row's `key`.
     ///   - number: The row's `kind`.
     static func key(text: String, kind number: Int?) -> CacheKey {
-        guard let number, let kind = kind(of: number) else { return CacheKey(text) }
+        guard let kind = number.flatMap(CacheKey.Kind.init(number:)) else { return CacheKey(text) }
         if endsLikeDetour(text) {
             return CacheKey(identity: String(text.utf8.dropLast(suffix(of: kind).utf8.count)) ?? text, kind: kind)
         }
         return CacheKey(identity: text, kind: kind)
-    }
-
-    private static func number(of kind: CacheKey.Kind) -> Int {
-        switch kind {
-        case .hashed: 0
-        case .verbatim: 1
-        case .url: 2
-        }
-    }
-
-    private static func kind(of number: Int) -> CacheKey.Kind? {
-        CacheKey.Kind.allCases.first { self.number(of: $0) == number }
     }
 
     private static let marker = "\u{0}emporium:"

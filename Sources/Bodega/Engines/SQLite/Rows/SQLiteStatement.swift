@@ -41,6 +41,13 @@ struct SQLiteStatement {
         return true
     }
 
+    /// The integer in the first row of a query without parameters, `nil` if there is none.
+    static func integer(_ sql: String, in db: Database) throws -> Int? {
+        let statement = try SQLiteStatement(sql, in: db)
+        defer { statement.reset() }
+        return try statement.step() ? statement.integer(at: 0) : nil
+    }
+
     /// Moves to the next row.
     ///
     /// - Returns: `false` after the last row.

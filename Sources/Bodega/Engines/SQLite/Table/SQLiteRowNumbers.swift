@@ -51,11 +51,7 @@ struct SQLiteRowNumbers {
     var mayDiffer: Bool { used != nil }
 
     private var greatest: Int? {
-        get throws {
-            let statement = try SQLiteStatement("SELECT max(rowid) FROM \(table.name)", in: db)
-            defer { statement.reset() }
-            return try statement.step() ? statement.integer(at: 0) : nil
-        }
+        get throws { try SQLiteStatement.integer("SELECT max(rowid) FROM \(table.name)", in: db) }
     }
 
     /// Notes that the next statement may remove rows.

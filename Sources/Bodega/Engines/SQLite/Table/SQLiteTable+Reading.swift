@@ -38,13 +38,11 @@ extension SQLiteTable {
     /// Whether the items are so few and small that reading them takes about a millisecond.
     func isSmall(in db: Database) throws -> Bool {
         let (count, size) = (1_000, 1 << 20)
-        let statement = try SQLiteStatement(
+        return try SQLiteStatement.integer(
             """
             SELECT count(*) <= \(count) AND ifnull(sum(length(value)), 0) <= \(size)
             FROM (SELECT value FROM \(name) LIMIT \(count + 1))
-            """, in: db)
-        defer { statement.reset() }
-        return try statement.step() && statement.integer(at: 0) == 1
+            """, in: db) == 1
     }
 
     /// All values in insertion order.
@@ -100,9 +98,7 @@ extension SQLiteTable {
 
     /// The number of items.
     func count(in db: Database) throws -> Int {
-        let statement = try SQLiteStatement("SELECT count(*) FROM \(name)", in: db)
-        defer { statement.reset() }
-        return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+        try SQLiteStatement.integer("SELECT count(*) FROM \(name)", in: db) ?? 0
     }
 
     /// Whether there is no item.

@@ -3,7 +3,8 @@ import GRDB
 
 extension SQLiteTable {
 
-    /// The bytes of an item. A large item is copied into a temporary file, because its row can change before it is read.
+    /// The bytes of an item. A large item is copied into a temporary file, because its row can change before it is
+    /// read.
     func stream(of key: CacheKey, in db: Database) throws -> StorageByteStream? {
         let found = try Lookup(queries.place, in: db).row(of: key) { row in
             (row: row.integer(at: 0) ?? 0, isBlob: row.integer(at: 1) == 1)
@@ -25,8 +26,8 @@ extension SQLiteTable {
 
     /// Writes an item with the bytes of a file, inside of a transaction: a row with as many zeros, then the bytes.
     ///
-    /// In a table whose last column is not the value, as in those of Bodega 2, SQLite makes the row in memory. A value that
-    /// an index covers can't be written in parts.
+    /// In a table whose last column is not the value, as in those of Bodega 2, SQLite makes the row in memory. A value
+    /// that an index covers can't be written in parts.
     func write(_ file: StreamFile, key: CacheKey, at date: Date, in db: Database) throws {
         if try hasIndexOverValues(in: db) {
             return try write(try file.readAllHere(), key: key, at: date, in: db)

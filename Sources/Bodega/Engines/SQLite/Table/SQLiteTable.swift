@@ -108,8 +108,8 @@ struct SQLiteTable: Sendable {
 
     /// The text after `CREATE TABLE`, as SQLite keeps it.
     ///
-    /// The dates have defaults for Bodega 2, which omits `createdAt`. This package sets all columns. The value comes last,
-    /// so that the other columns of a large row are read without it, and that it can be written in parts.
+    /// The dates have defaults for Bodega 2, which omits `createdAt`. This package sets all columns. The value comes
+    /// last, so that the other columns of a large row are read without it, and that it can be written in parts.
     private var definition: String {
         """
         \(name) (
