@@ -30,15 +30,19 @@ extension MirroredStorageEngine {
     }
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
-        // The mirror has other dates and other places, so it answers at most for the dates alone, if the base fails.
+        // The mirror has other dates, so it answers at most for the dates alone, if the base fails.
         var options = request.options
-        if request.fields.contains(.place) || request.fields.isSuperset(of: [.data, .dates]) {
-            options.needsOriginal = true
-        }
+        if request.fields.isSuperset(of: [.data, .dates]) { options.needsOriginal = true }
         return try await reading(options, prefersBase: request.fields.contains(.dates)) {
             try await base.fetch(request)
         } orMirror: {
-            try await contents.fetch(request)
+            var answer = try await contents.fetch(request)
+            if request.fields.contains(.place) {
+                for number in answer.value.indices {
+                    answer.value[number].position = MirrorPosition.of(answer.value[number].position)
+                }
+            }
+            return answer
         } isWhole: {
             $0.count >= request.keys.count
         }
