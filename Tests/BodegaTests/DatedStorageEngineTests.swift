@@ -60,7 +60,9 @@ import Testing
         let engine = try Self.engine("memory", at: folder)
         let plain = PlainEngine(engine).backend
         try await plain.write([(CacheKey("a"), Data([1])), (CacheKey("b"), Data([2]))])
-        let (one, other) = (try await plain.fetchItems(keys: [CacheKey("b")]), try await engine.fetchItems(keys: [CacheKey("b")]))
+        let (one, other) = (
+            try await plain.fetchItems(keys: [CacheKey("b")]), try await engine.fetchItems(keys: [CacheKey("b")])
+        )
         #expect(one.map(\.data) == [Data([2])] && one.map(\.dates) == other.map(\.dates))
         #expect(try await plain.fetchAllDates().map(\.key) == [CacheKey("a"), CacheKey("b")])
         #expect(try await plain.fetchAllDates().map(\.dates) == engine.fetchAllDates().map(\.dates))

@@ -64,7 +64,9 @@ private struct CountingReads: ForwardingStorageEngine {
     }
 
     @Test(arguments: Wrapping.allCases)
-    fileprivate func `A store on a wrapper does not read the log after its own writes`(_ wrapping: Wrapping) async throws {
+    fileprivate func `A store on a wrapper does not read the log after its own writes`(_ wrapping: Wrapping)
+        async throws
+    {
         let base = CountingReads(base: try sqlite())
         let store = try await Store<Note>(storage: wrapping.wrap(base))
         try await store.insert(Note(id: "first"))

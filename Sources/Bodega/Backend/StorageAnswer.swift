@@ -2,9 +2,12 @@ public import Foundation
 
 /// The answer to a request, with what a wrapper around has to know of how it came about.
 public struct StorageAnswer<Value: StorageAnswerValue>: Sendable {
+    /// What was asked for.
     public var value: Value
+    /// How the answer came about.
     public var report: StorageReport
 
+    /// Creates an answer.
     public init(_ value: Value, _ report: StorageReport = StorageReport()) {
         (self.value, self.report) = (value, report)
     }
@@ -32,8 +35,10 @@ public struct StorageReport: Sendable {
     /// The keys of the items that the engine has removed on its own. A wrapper that knows their data must forget it.
     public var evicted: Set<CacheKey> = []
 
+    /// Where the answer comes from; empty if there is only one place.
     public var sources: Sources = []
 
+    /// Creates a report of nothing.
     public init() {}
 
     /// Adds what another call has reported.
@@ -96,6 +101,7 @@ public struct ScanOutcome: StorageAnswerValue, Hashable {
     /// The end of the log at the moment of the scan, see ``ScanRequest/needsCursor``.
     public var cursor: StorageCursor?
 
+    /// Creates an outcome.
     public init(count: Int = 0, byteCount: Int = 0, cursor: StorageCursor? = nil) {
         (self.count, self.byteCount, self.cursor) = (count, byteCount, cursor)
     }
@@ -112,6 +118,7 @@ public struct BatchOutcome: StorageAnswerValue, Hashable {
     /// When the written items expire, see ``StorageTraits/expires``; `nil` if they don't.
     public var expiry: Date?
 
+    /// Creates an outcome.
     public init(wasApplied: Bool = true, commit: StorageCommit? = nil, expiry: Date? = nil) {
         (self.wasApplied, self.commit, self.expiry) = (wasApplied, commit, expiry)
     }
@@ -121,6 +128,7 @@ public struct BatchOutcome: StorageAnswerValue, Hashable {
 
 /// An answer without a value, such as that of the creation of an index.
 public struct StorageDone: StorageAnswerValue, Hashable {
+    /// Creates the answer.
     public init() {}
 
     public var byteCount: Int { 0 }

@@ -60,7 +60,8 @@ extension StorageBackend {
     /// Applies operations if conditions are met.
     ///
     /// - Returns: Whether the conditions were met.
-    /// - Throws: A ``StorageError``, with the code ``StorageError/Code/invalidArgument`` if the engine has no conditions.
+    /// - Throws: A ``StorageError``, with the code ``StorageError/Code/invalidArgument`` if the engine has no
+    ///   conditions.
     public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
         try await apply(StorageBatch(operations, if: conditions)).value.wasApplied
     }

@@ -2,8 +2,9 @@ import Foundation
 
 extension StorageBackend {
 
-    /// Carries out a scan of an engine that can only read keys and items under them: it reads the keys first, then the items
-    /// in parts. The engine must implement ``StorageEngine/fetchKeys()`` and ``StorageEngine/fetchCount()``. An item's position is its place among the keys, which changes when others are removed.
+    /// Carries out a scan of an engine that can only read keys and items under them: it reads the keys first, then the
+    /// items in parts. The engine must implement ``StorageEngine/fetchKeys()`` and ``StorageEngine/fetchCount()``. An
+    /// item's position is its place among the keys, which changes when others are removed.
     ///
     /// - Parameters:
     ///   - request: What to read.

@@ -3,8 +3,8 @@ public import Foundation
 /// The form in which everything inside of this package speaks with engines: few methods, whose requests and answers are
 /// values.
 ///
-/// Every ``StorageEngine`` has one, see ``StorageEngine/backend``. An engine that conforms is its own. Another one, which
-/// may be written for the first Bodega, is adapted, and then has no log, no indexes and no conditions.
+/// Every ``StorageEngine`` has one, see ``StorageEngine/backend``. An engine that conforms is its own. Another one,
+/// which may be written for the first Bodega, is adapted, and then has no log, no indexes and no conditions.
 ///
 /// | Method | Does |
 /// | --- | --- |
@@ -17,8 +17,8 @@ public import Foundation
 /// All members of `StorageEngine` follow from these. Implement others, such as ``StorageEngine/fetchAll()``, only where
 /// that is faster.
 ///
-/// What only some engines can do is a property: ``log``, ``indexes`` and ``traits``. A wrapper passes these on by default,
-/// see ``ForwardingStorageEngine`` and ``TransformingStorageEngine``, and hides on purpose what it can't keep.
+/// What only some engines can do is a property: ``log``, ``indexes`` and ``traits``. A wrapper passes these on by
+/// default, see ``ForwardingStorageEngine`` and ``TransformingStorageEngine``, and hides on purpose what it can't keep.
 public protocol StorageBackend: ThrowingStorageEngine {
 
     /// Reads items under some keys, in the order of the keys.
@@ -110,8 +110,9 @@ public struct StorageTraits: OptionSet, Sendable, Hashable {
 /// The log of an engine's changes, whether this process, another process or another machine makes them.
 ///
 /// It lists the changes in the order in which they took effect. A ``StorageCursor`` is a place in the log that survives
-/// restarts. From a cursor on, each change is reported once, and none is omitted. The log begins with the first call, and it
-/// is bounded: a cursor that is older than its oldest entry, or that belongs to another log, gets a snapshot instead.
+/// restarts. From a cursor on, each change is reported once, and none is omitted. The log begins with the first call,
+/// and it is bounded: a cursor that is older than its oldest entry, or that belongs to another log, gets a snapshot
+/// instead.
 ///
 /// Consecutive writes of one key in one batch may be one change, because only the last of them is ever visible.
 ///
@@ -124,23 +125,23 @@ public protocol StorageLog: Sendable {
 
     /// Returns the cursor at the end of the log.
     ///
-    /// - Throws: A ``StorageError`` if it could not be read, or if there is no log yet and none can be begun, for example
-    ///   in a file that is opened read-only.
+    /// - Throws: A ``StorageError`` if it could not be read, or if there is no log yet and none can be begun, for
+    ///   example in a file that is opened read-only.
     func fetchCursor() async throws -> StorageCursor
 
     /// Reads changes after a cursor, without waiting for any.
     ///
-    /// With ``ChangesRequest/needsItems``, the answer has all changes, and the items under the changed keys right after the
-    /// last of them. An item that is read later than its change can be newer than the change, and is then reported again. A
-    /// reader that shows items and continues at the cursor of this answer shows each version once.
+    /// With ``ChangesRequest/needsItems``, the answer has all changes, and the items under the changed keys right after
+    /// the last of them. An item that is read later than its change can be newer than the change, and is then reported
+    /// again. A reader that shows items and continues at the cursor of this answer shows each version once.
     ///
-    /// - Returns: The changes in order, not necessarily all of them, see ``StorageDelta/isComplete``. `nil` if the log does
-    ///   not reach back to the cursor, or is another one; read a snapshot then, see ``ScanRequest/needsCursor``.
+    /// - Returns: The changes in order, not necessarily all of them, see ``StorageDelta/isComplete``. `nil` if the log
+    ///   does not reach back to the cursor, or is another one; read a snapshot then, see ``ScanRequest/needsCursor``.
     /// - Throws: A ``StorageError`` if they could not be read.
     func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?>
 
-    /// Signals that there may be changes: immediately, and then after each change, or after several. The stream ends when
-    /// the engine is closed.
+    /// Signals that there may be changes: immediately, and then after each change, or after several. The stream ends
+    /// when the engine is closed.
     ///
     /// - Parameter origin: An origin whose own changes need not be signalled.
     func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void>

@@ -8,9 +8,9 @@ public struct StorageItem: Sendable, Hashable {
     /// The item's bytes, empty if they were not asked for.
     public var data: Data
 
-    /// The place in insertion order: a number that is greater than those of all items that exist when the item is inserted,
-    /// and stays when the item is overwritten. A later item can have the number of the last one after that was removed, as
-    /// in SQLite. 0 if it was not asked for.
+    /// The place in insertion order: a number that is greater than those of all items that exist when the item is
+    /// inserted, and stays when the item is overwritten. A later item can have the number of the last one after that
+    /// was removed, as in SQLite. 0 if it was not asked for.
     public var position: Int
 
     /// The sort key in an index; `nil` if none was asked for, or the engine does not know the key.
@@ -24,7 +24,8 @@ public struct StorageItem: Sendable, Hashable {
 
     /// Creates an item.
     public init(
-        key: CacheKey, data: Data = Data(), position: Int = 0, sortKey: StorageSortKey? = nil, dates: StorageDates? = nil,
+        key: CacheKey, data: Data = Data(), position: Int = 0, sortKey: StorageSortKey? = nil,
+        dates: StorageDates? = nil,
         expiry: Date? = nil
     ) {
         (self.key, self.data, self.position) = (key, data, position)

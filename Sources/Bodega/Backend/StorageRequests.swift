@@ -22,13 +22,14 @@ public struct StorageFields: OptionSet, Sendable, Hashable {
 /// How a read is carried out.
 public struct ReadOptions: Sendable, Hashable {
 
-    /// Whether an item that can't be read is left out, with its error in ``StorageAnswer/unreadable``. Otherwise the read
-    /// fails.
+    /// Whether an item that can't be read is left out, with its error in ``StorageAnswer/unreadable``. Otherwise the
+    /// read fails.
     public var omitsUnreadable: Bool
 
     /// Whether copies, such as those of a cache or a mirror, must not answer.
     public var needsOriginal: Bool
 
+    /// Creates options; by default, reads fail at an item that can't be read, and copies may answer.
     public init(omitsUnreadable: Bool = false, needsOriginal: Bool = false) {
         (self.omitsUnreadable, self.needsOriginal) = (omitsUnreadable, needsOriginal)
     }
@@ -36,14 +37,19 @@ public struct ReadOptions: Sendable, Hashable {
 
 /// A request for items under some keys, see ``StorageBackend/fetch(_:)``.
 public struct FetchRequest: Sendable, Hashable {
+    /// The keys of the items.
     public var keys: [CacheKey]
+
+    /// Which parts of the items to read.
     public var fields: StorageFields
 
     /// The index whose sort keys the items' places have. It matters only with ``StorageFields/place``.
     public var index: StorageIndex?
 
+    /// How to read.
     public var options: ReadOptions
 
+    /// Creates a request.
     public init(
         _ keys: [CacheKey], _ fields: StorageFields = .data, index: StorageIndex? = nil,
         options: ReadOptions = ReadOptions()
@@ -64,14 +70,17 @@ public struct ScanRequest: Sendable, Hashable {
     /// The number of items after which counting ends.
     public var countLimit: Int
 
+    /// Which parts of the items to read.
     public var fields: StorageFields
 
-    /// Whether the answer has the end of the log at the moment of the scans, so that they are a snapshot. The engine must
-    /// have a ``StorageBackend/log``. The scans must be the default, and the items need no places then.
+    /// Whether the answer has the end of the log at the moment of the scans, so that they are a snapshot. The engine
+    /// must have a ``StorageBackend/log``. The scans must be the default, and the items need no places then.
     public var needsCursor: Bool
 
+    /// How to read.
     public var options: ReadOptions
 
+    /// Creates a request.
     public init(
         _ scans: [StorageScan] = [.all(after: nil)], counting counted: [StorageScan] = [], upTo countLimit: Int = .max,
         fields: StorageFields = .data, needsCursor: Bool = false, options: ReadOptions = ReadOptions()
@@ -98,8 +107,10 @@ public struct StorageBatch: Sendable {
     /// The origin of the change; `nil` for that of the task, see ``StorageOrigin/current``, or else that of the engine.
     public var origin: StorageOrigin?
 
+    /// Creates a batch.
     public init(
-        _ operations: [StorageOperation], if conditions: [StorageCondition]? = nil, dates: [CacheKey: StorageDates] = [:],
+        _ operations: [StorageOperation], if conditions: [StorageCondition]? = nil,
+        dates: [CacheKey: StorageDates] = [:],
         origin: StorageOrigin? = nil
     ) {
         (self.operations, self.conditions, self.dates, self.origin) = (operations, conditions, dates, origin)
@@ -128,8 +139,10 @@ public struct ChangesRequest: Sendable, Hashable {
     /// The fields of the items.
     public var fields: StorageFields
 
+    /// How to read the items.
     public var options: ReadOptions
 
+    /// Creates a request.
     public init(
         since cursor: StorageCursor, excluding origin: StorageOrigin? = nil, needsItems: Bool = false,
         fields: StorageFields = .data, options: ReadOptions = ReadOptions()

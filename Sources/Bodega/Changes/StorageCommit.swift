@@ -7,6 +7,7 @@ public struct StorageCommit: Sendable, Hashable {
     /// The cursor right after it, the same if it has changed nothing.
     public var after: StorageCursor
 
+    /// Creates a place.
     public init(before: StorageCursor, after: StorageCursor) {
         (self.before, self.after) = (before, after)
     }

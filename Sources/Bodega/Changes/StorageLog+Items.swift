@@ -35,8 +35,8 @@ extension StorageLog {
         try await .whole(since: cursor, excluding: origin) { try await fetchChanges($0).value }
     }
 
-    /// Answers a request for changes with items, for an engine that can't read both at one moment: it reads the items, then
-    /// whether they have changed in the meantime.
+    /// Answers a request for changes with items, for an engine that can't read both at one moment: it reads the items,
+    /// then whether they have changed in the meantime.
     package func fetchChangesWithItems(
         _ request: ChangesRequest, of engine: some StorageBackend
     ) async throws -> StorageAnswer<StorageDelta?> {

@@ -1,5 +1,5 @@
-/// Receives the number of a scan and an item, on any thread, one at a time. If it returns `false`, the scan ends, and the next
-/// one begins. If it throws, the read ends.
+/// Receives the number of a scan and an item, on any thread, one at a time. If it returns `false`, the scan ends, and
+/// the next one begins. If it throws, the read ends.
 public typealias StorageReceiver = @Sendable (Int, StorageItem) throws -> Bool
 
 /// Items to read in a certain order.
@@ -9,14 +9,15 @@ public enum StorageScan: Sendable, Hashable {
 
     /// The items with sort keys in a range, in the order of the keys, and items with equal keys in insertion order.
     ///
-    /// A range that ends with ``StorageSortKeyBound/end`` includes the items without a value, and such a range contains no
-    /// others. In descending order, only the order of different keys is reversed. The position is that of the last item
-    /// that was read, or `nil`.
+    /// A range that ends with ``StorageSortKeyBound/end`` includes the items without a value, and such a range contains
+    /// no others. In descending order, only the order of different keys is reversed. The position is that of the last
+    /// item that was read, or `nil`.
     case range(
         StorageIndex, from: StorageSortKeyBound, to: StorageSortKeyBound, isDescending: Bool, after: StoragePlace?)
 
-    /// The items about whose sort keys the engine knows nothing, in insertion order. In SQLite these are items that are not
-    /// JSON, and some with unusual spellings. JSON without escapes, whose member is an integer, is never among them.
+    /// The items about whose sort keys the engine knows nothing, in insertion order. In SQLite these are items that are
+    /// not JSON, and some with unusual spellings. JSON without escapes, whose member is an integer, is never among
+    /// them.
     case irregular(StorageIndex)
 
     /// The items in a range whose sort keys the engine knows only approximately, in any order. In SQLite these are some
@@ -28,9 +29,9 @@ public enum StorageScan: Sendable, Hashable {
 public struct StoragePlace: Sendable, Hashable {
     /// The sort key in the index; `nil` if the order is that of insertion, or the engine does not know the key.
     public var sortKey: StorageSortKey?
-    /// The place in insertion order: a number that is greater than those of all items that exist when the item is inserted,
-    /// and stays when the item is overwritten. A later item can have the number of the last one after that was removed, as
-    /// in SQLite.
+    /// The place in insertion order: a number that is greater than those of all items that exist when the item is
+    /// inserted, and stays when the item is overwritten. A later item can have the number of the last one after that
+    /// was removed, as in SQLite.
     public var position: Int
 
     /// Creates a place.

@@ -65,7 +65,6 @@ public struct ExpiringStorageEngine: TransformingStorageEngine {
         milliseconds == .max ? nil : Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
     }
 
-
     public func decode(_ stored: Data, key: CacheKey) throws -> Data? {
         if hasPassed(try milliseconds(of: stored, key: key)) { return nil }
         return Data(stored.dropFirst(12))

@@ -17,8 +17,8 @@ public import Foundation
 /// let engine = PrintingEngine(base: MemoryStorageEngine().backend)
 /// ```
 ///
-/// The engine can do what its ``base`` can: its log, its indexes and its traits are those of the base, and calls of them are
-/// forwarded, too. To hide one of them, implement it, for example as `nil`.
+/// The engine can do what its ``base`` can: its log, its indexes and its traits are those of the base, and calls of
+/// them are forwarded, too. To hide one of them, implement it, for example as `nil`.
 ///
 /// A wrapper that keeps data, such as a cache, reads through ``StorageBackend/fetch(_:)``, whose answer says whether it
 /// comes from a copy, and forgets the items that a ``StorageReport`` names as evicted.

@@ -47,8 +47,8 @@ public struct StorageRetryPolicy: Sendable {
 ///
 /// A write that throws ``StorageError/Code/timedOut`` may have been applied, and is then applied twice. That makes no
 /// difference unless another writer has changed the same items in between. Two kinds of batches are retried only after
-/// ``StorageError/Code/locked``: one with conditions, because they would not be met the second time, and one that removes an
-/// item and writes it again, because the second time would move it behind the new items of the batch.
+/// ``StorageError/Code/locked``: one with conditions, because they would not be met the second time, and one that
+/// removes an item and writes it again, because the second time would move it behind the new items of the batch.
 public struct RetryingStorageEngine: ForwardingStorageEngine {
     public let base: any StorageBackend
     let policy: StorageRetryPolicy
@@ -94,7 +94,6 @@ public struct RetryingStorageEngine: ForwardingStorageEngine {
 
     /// Those of the base, but the pauses between attempts end early when the task is cancelled.
     public var traits: StorageTraits { base.traits.subtracting(.ignoresCancellation) }
-
 
     private func mayRetry(_ call: StorageCall, after error: any Error) -> Bool {
         let mayBeApplied = (error as? StorageError)?.code != .locked

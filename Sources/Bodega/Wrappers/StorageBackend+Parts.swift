@@ -2,7 +2,8 @@ import Foundation
 
 extension StorageBackend {
 
-    /// Reads all items in parts, so that few of them are in memory at a time. Items that can't be read are in the reports.
+    /// Reads all items in parts, so that few of them are in memory at a time. Items that can't be read are in the
+    /// reports.
     ///
     /// An item that changes in the meantime may be missing or come in its earlier form.
     ///

@@ -4,30 +4,48 @@ import Foundation
 public enum StorageCall: Sendable {
     /// ``StorageEngine/fetch(key:)``.
     case fetchOne(CacheKey)
+    /// ``StorageBackend/fetch(_:)``.
     case fetch(FetchRequest)
+    /// ``StorageBackend/scan(_:_:)``.
     case scan(ScanRequest)
     /// ``StorageEngine/fetchStream(key:)``.
     case fetchStream(CacheKey)
+    /// ``StorageBackend/apply(_:)``.
     case apply(StorageBatch)
     /// ``StorageBackend/apply(_:key:)``.
     case applyStream(CacheKey, StorageByteStream)
+    /// ``StorageLog/fetchCursor()``.
     case fetchCursor
+    /// ``StorageLog/fetchChanges(_:)``.
     case fetchChanges(ChangesRequest)
+    /// ``StorageIndexes/fetchIndexes()``.
     case fetchIndexes
+    /// ``StorageIndexes/createIndex(_:)``.
     case createIndex(StorageIndex)
+    /// ``StorageIndexes/removeIndex(_:)``.
     case removeIndex(StorageIndex)
 
     /// What a call does, without its arguments, for example as a dimension of metrics.
     public enum Operation: String, Sendable, CaseIterable {
+        /// Reads items under some keys, or their dates.
         case fetch
+        /// Reads or counts items in an order.
         case scan
+        /// Reads one item in parts.
         case fetchStream
+        /// Changes items.
         case apply
+        /// Writes one item from a stream.
         case applyStream
+        /// Reads the end of the log.
         case fetchCursor
+        /// Reads changes.
         case fetchChanges
+        /// Lists the indexes.
         case fetchIndexes
+        /// Creates an index.
         case createIndex
+        /// Removes an index.
         case removeIndex
 
         /// Whether calls change items or indexes.
@@ -39,6 +57,7 @@ public enum StorageCall: Sendable {
         }
     }
 
+    /// What the call does.
     public var operation: Operation {
         switch self {
         case .fetchOne, .fetch: .fetch
@@ -81,8 +100,8 @@ public enum StorageCall: Sendable {
         }
     }
 
-    /// The number of bytes of all items that the caller passes; 0 for a stream of unknown length. Computing it takes time
-    /// proportional to ``count``.
+    /// The number of bytes of all items that the caller passes; 0 for a stream of unknown length. Computing it takes
+    /// time proportional to ``count``.
     public var byteCount: Int {
         switch self {
         case .applyStream(_, let stream): stream.count ?? 0

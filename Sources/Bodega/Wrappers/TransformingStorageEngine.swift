@@ -36,8 +36,8 @@ public protocol TransformingStorageEngine: StorageBackend {
     ///   ``StorageError`` with the key, or leaves the item out, see ``ReadOptions/omitsUnreadable``.
     func decode(_ stored: Data, key: CacheKey) throws -> Data?
 
-    /// Whether ``decode(_:key:)`` may return `nil`; by default, `false`. Otherwise, methods that return keys, dates or the
-    /// number of items read the items.
+    /// Whether ``decode(_:key:)`` may return `nil`; by default, `false`. Otherwise, methods that return keys, dates or
+    /// the number of items read the items.
     var hidesItems: Bool { get }
 
     /// Returns the key under which the base keeps an item; by default, the item's key.
@@ -75,8 +75,8 @@ extension TransformingStorageEngine {
 
     public func expiryOfWrites() -> Date? { nil }
 
-    /// Those of the base. The engine's changes end early when their task is cancelled if it does not own all items, because
-    /// it reads keys before it removes all items.
+    /// Those of the base. The engine's changes end early when their task is cancelled if it does not own all items,
+    /// because it reads keys before it removes all items.
     public var traits: StorageTraits {
         ownsAllItems ? base.traits : base.traits.subtracting(.ignoresCancellation)
     }

@@ -22,8 +22,8 @@ package struct ItemBatches: AsyncSequence, AsyncIteratorProtocol {
     ///   - keys: The keys.
     ///   - fields: The parts of the items.
     ///   - engine: The engine that holds the items.
-    ///   - unreadable: Receives the items that can't be read, or whose dates can't be. Without it, such an item ends the
-    ///     iteration with its error.
+    ///   - unreadable: Receives the items that can't be read, or whose dates can't be. Without it, such an item ends
+    ///     the iteration with its error.
     package init(
         of keys: [CacheKey], _ fields: StorageFields = .data, in engine: any StorageBackend,
         unreadable: UnreadableItems? = nil

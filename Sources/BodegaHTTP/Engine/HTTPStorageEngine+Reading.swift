@@ -11,8 +11,8 @@ extension HTTPStorageEngine {
 
     /// Reads several items with a request for each, several at a time.
     ///
-    /// It reads the collection instead if an identifier can't be sent, for places, or to look for many keys. The date of an
-    /// item's last change is that of the header `Last-Modified`. It is also the date of its creation.
+    /// It reads the collection instead if an identifier can't be sent, for places, or to look for many keys. The date
+    /// of an item's last change is that of the header `Last-Modified`. It is also the date of its creation.
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
         let (keys, fields) = (request.keys, request.fields)
         if fields.contains(.dates) {

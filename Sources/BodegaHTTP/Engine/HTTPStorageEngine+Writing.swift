@@ -5,8 +5,8 @@ extension HTTPStorageEngine {
 
     /// Applies operations one after another, with a request for each item. It is not atomic.
     ///
-    /// - Throws: A `StorageError`. If an item can't be sent, no request was made. Otherwise the message contains the number
-    ///   of operations that were applied.
+    /// - Throws: A `StorageError`. If an item can't be sent, no request was made. Otherwise the message contains the
+    ///   number of operations that were applied.
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
         guard batch.conditions == nil else { throw StorageError.missingConditions }
         let steps = try batch.operations.map(step)

@@ -50,7 +50,8 @@ public import Foundation
 /// | no connection, or a lost one | `unreachable` |
 /// | no JSON, or not in the expected form | `decodingFailed` |
 ///
-/// The cause of an error from a status is an ``HTTPStatusError``. Errors contain neither headers nor the query of an address.
+/// The cause of an error from a status is an ``HTTPStatusError``. Errors contain neither headers nor the query of an
+/// address.
 public struct HTTPStorageEngine: StorageBackend {
 
     /// The form of the API, and the limits.
@@ -89,7 +90,8 @@ public struct HTTPStorageEngine: StorageBackend {
     /// None: batches are not atomic, positions are not stable, and dates are those of the server.
     public var traits: StorageTraits { [] }
 
-    /// Sends a request and returns the response if it is a success, or reports that an item to read or remove is absent.
+    /// Sends a request and returns the response if it is a success, or reports that an item to read or remove is
+    /// absent.
     func send(
         _ method: HTTPStorageRequest.Method, _ url: URL, key: CacheKey? = nil, body: Data? = nil
     ) async throws -> HTTPStorageResponse {

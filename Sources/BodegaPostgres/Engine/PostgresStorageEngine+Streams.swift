@@ -52,8 +52,8 @@ extension PostgresStorageEngine {
     /// Writes an item in parts. See ``/Bodega/StorageEngine/write(stream:key:)``.
     ///
     /// The parts are sent to a temporary table, for which the user needs the privilege `TEMPORARY` on the database. The
-    /// server joins them, for which it needs memory for the item. The limit of an item and its key is 500,000,000 bytes, as
-    /// for other writes; a larger one throws ``/Bodega/StorageError/Code/tooLarge``.
+    /// server joins them, for which it needs memory for the item. The limit of an item and its key is 500,000,000
+    /// bytes, as for other writes; a larger one throws ``/Bodega/StorageError/Code/tooLarge``.
     public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
         // Before a connection is taken, as the stream may be slow.
         switch try await StreamedBytes(of: stream) {

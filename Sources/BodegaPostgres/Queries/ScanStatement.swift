@@ -73,8 +73,8 @@ struct ScanStatement {
 
     /// A command that reads some items.
     ///
-    /// The rows have the position and the key in full. Then come the columns of the fields: the item, or NULL for a large
-    /// one, and its dates. The last column is the sort key in an order of keys.
+    /// The rows have the position and the key in full. Then come the columns of the fields: the item, or NULL for a
+    /// large one, and its dates. The last column is the sort key in an order of keys.
     func rows(_ order: Order, _ fields: StorageFields = .data, limit: Int) -> Command {
         var columns = "position, coalesce(long_key, key)"
         if fields.contains(.data) {

@@ -4,8 +4,8 @@ extension AsyncStoredValue {
 
     /// Reads the value, changes it and stores it.
     ///
-    /// The change is an atomic read-modify-write: no change of another task, process or machine is lost. On an engine that
-    /// has no conditional batches, such as one on a JSON API, this holds for changes through the same engine
+    /// The change is an atomic read-modify-write: no change of another task, process or machine is lost. On an engine
+    /// that has no conditional batches, such as one on a JSON API, this holds for changes through the same engine
     /// object, or through one `AsyncStoredValue` if the engine is a structure, as wrappers are. A change that another
     /// process, engine or wrapper makes between the read and the write is then overwritten.
     ///

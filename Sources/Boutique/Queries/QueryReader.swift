@@ -84,7 +84,9 @@ struct QueryReader<Item: StorableItem>: Sendable {
         guard let log = engine.log, hasStablePositions else { return nil }
         var (changes, isComplete) = (Changes(cursor: start), false)
         while !isComplete {
-            guard let delta = try await log.fetchChanges(ChangesRequest(since: changes.cursor)).value else { return nil }
+            guard let delta = try await log.fetchChanges(ChangesRequest(since: changes.cursor)).value else {
+                return nil
+            }
             changes.keys.formUnion(delta.changes.lazy.map(\.key))
             if changes.keys.count > maximumChanges { return nil }
             (changes.cursor, isComplete) = (delta.cursor, delta.isComplete)

@@ -3,8 +3,8 @@ import Foundation
 
 /// The times at which the records of a store expire, if its engine lets items expire.
 ///
-/// The engine reports them when it reads or writes a record. A later write may have failed, so the earliest time counts, and
-/// the store asks the engine when it has passed.
+/// The engine reports them when it reads or writes a record. A later write may have failed, so the earliest time
+/// counts, and the store asks the engine when it has passed.
 /// The lock of `state` guards everything.
 final class ExpiringRecords: Sendable {
     fileprivate struct Entry {

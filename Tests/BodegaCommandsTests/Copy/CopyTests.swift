@@ -166,7 +166,8 @@ struct CopyTests {
         try await source.write(Data([1]), key: CacheKey("a"))
         var report = CopyReport()
         await #expect {
-            try await Copier(from: source, to: ForgetfulEngine().backend, overwrites: false).run(report: &report) { _ in }
+            try await Copier(from: source, to: ForgetfulEngine().backend, overwrites: false).run(report: &report) { _ in
+            }
         } throws: { ($0 as? ToolError)?.message.contains("is not what was written") == true }
         #expect(report.copied == 0)
     }

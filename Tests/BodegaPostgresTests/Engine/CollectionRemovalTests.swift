@@ -84,7 +84,9 @@ struct CollectionRemovalTests {
             #expect(await code { try await removed.fetchAllDates() } == .placeRemoved)
             #expect(await code { try await removed.fetchItems(keys: [key]) } == .placeRemoved)
             #expect(await code { try await removed.fetchStream(key: key) as Any } == .placeRemoved)
-            #expect(await code { try await removed.fetch(FetchRequest([key], [.data, .place], index: nil)).value } == .placeRemoved)
+            #expect(
+                await code { try await removed.fetch(FetchRequest([key], [.data, .place], index: nil)).value }
+                    == .placeRemoved)
             #expect(await code { try await removed.count(.all(after: nil), upTo: 1) } == .placeRemoved)
             #expect(await code { try await removed.scan([.all(after: nil)]) { { _, _ in true } } } == .placeRemoved)
             #expect(await code { try await removed.createIndex(StorageIndex("n")) } == .placeRemoved)

@@ -152,7 +152,8 @@ func `The PostgreSQL engine conforms to the contract`(_ check: StorageEngineConf
 }
 
 @Test(.timeLimit(.minutes(10)), arguments: Engines.all)
-func `The PostgreSQL engine has a log and indexes`(_ configuration: StorageEngineConformance.Configuration) async throws {
+func `The PostgreSQL engine has a log and indexes`(_ configuration: StorageEngineConformance.Configuration) async throws
+{
     let engine = try await configuration.makeEngine(StorageEngineConformance.Workspace()).backend
     #expect(engine.log != nil && engine.indexes != nil)
     #expect(engine.traits == [.atomic, .conditional, .dated, .stablePositions])

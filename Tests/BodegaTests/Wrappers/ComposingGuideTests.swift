@@ -34,7 +34,6 @@ struct SizeLimitedEngine: ForwardingStorageEngine {
     }
 }
 
-
 func rotate(_ engine: EncryptedStorageEngine) async throws {
     var keyset = engine.keyset
     let old = keyset.primaryKeyID

@@ -40,7 +40,8 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     let clock = ManualClock()
 
     init(
-        _ layers: [Layer], over raw: any StorageBackend = MemoryStorageEngine(), seed: UInt64, mirrorFails: Bool = false,
+        _ layers: [Layer], over raw: any StorageBackend = MemoryStorageEngine(), seed: UInt64,
+        mirrorFails: Bool = false,
         mirrorLoss: MirrorLoss = .none, mirrorReading: MirrorReading = .whenBaseFails
     ) {
         (self.layers, self.raw, self.seed, self.mirrorFails) = (layers, raw, seed, mirrorFails)
@@ -107,7 +108,9 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     }
 
     /// Returns random nestings.
-    static func random(_ count: Int, seed: UInt64, _ makeRaw: (Int) throws -> any StorageBackend) rethrows -> [FaultyNesting] {
+    static func random(_ count: Int, seed: UInt64, _ makeRaw: (Int) throws -> any StorageBackend) rethrows
+        -> [FaultyNesting]
+    {
         var generator = SeededGenerator(seed: seed)
         return try (0..<count).map { number in
             var layers = Array(Layer.allCases.shuffled(using: &generator).prefix(3))

@@ -119,4 +119,3 @@ private struct WeighingWithoutScans: ForwardingStorageEngine {
         return value
     }
 }
-

@@ -88,4 +88,3 @@ struct RandomlyFailingEngine: ForwardingStorageEngine {
         try await faults.call(call, body)
     }
 }
-

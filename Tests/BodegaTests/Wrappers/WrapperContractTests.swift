@@ -60,7 +60,8 @@ struct WrapperContractTests {
     }
 
     @Test(arguments: queries)
-    func `The queries of an engine in a wrapper pass their checks`(_ check: StorageEngineConformance.Case) async throws {
+    func `The queries of an engine in a wrapper pass their checks`(_ check: StorageEngineConformance.Case) async throws
+    {
         try await check.run()
     }
 

@@ -13,7 +13,8 @@ struct ReleasedWindowTests {
     private func pictures(_ isOnDisk: Bool, _ folder: TemporaryFolder) async throws -> CountingItems {
         let engine: any StorageBackend =
             isOnDisk
-            ? try SQLiteStorageEngine(openingFile: folder.file("pictures"), durability: .relaxed) : MemoryStorageEngine()
+            ? try SQLiteStorageEngine(openingFile: folder.file("pictures"), durability: .relaxed)
+            : MemoryStorageEngine()
         try await ObjectStorage<Picture>(storage: engine).store(
             (0..<Self.size).map { (CacheKey("\($0)"), Picture(title: "Sea of \($0)", year: 1900 + $0 % 100)) })
         return CountingItems(of: engine)

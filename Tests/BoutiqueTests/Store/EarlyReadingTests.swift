@@ -13,7 +13,8 @@ import Testing
     let gate = StorageGate()
 
     private func loadingStore() -> Store<Note> {
-        Store(storage: FaultInjectingStorageEngine(WithoutLog(MemoryStorageEngine()), faults: [.hold([.scan], at: gate)]))
+        Store(
+            storage: FaultInjectingStorageEngine(WithoutLog(MemoryStorageEngine()), faults: [.hold([.scan], at: gate)]))
     }
 
     @Test func `A task that reads the items of a loading store is advised to wait`() async throws {

@@ -249,4 +249,3 @@ private struct ReversingEngine: TransformingStorageEngine {
         return Data(stored.dropFirst().reversed())
     }
 }
-

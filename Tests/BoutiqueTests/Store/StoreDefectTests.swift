@@ -64,7 +64,8 @@ import Testing
 
     @Test("Defect 3: a store that was created synchronously reports that loading has failed")
     func failedLoad() async throws {
-        let store = Self.makeStore(FaultInjectingStorageEngine(WithoutLog(MemoryStorageEngine()), faults: [.fail(.reads)]))
+        let store = Self.makeStore(
+            FaultInjectingStorageEngine(WithoutLog(MemoryStorageEngine()), faults: [.fail(.reads)]))
         await #expect(throws: StorageError.self) { try await store.itemsHaveLoaded() }
         #expect(store.state.error is StorageError)
     }

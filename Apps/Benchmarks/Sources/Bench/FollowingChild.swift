@@ -49,12 +49,10 @@ final class FollowingChild {
     }
 
     /// Opens an engine that has a change feed.
-    static func openObservable(_ address: String) async throws -> any ObservableStorageEngine {
-        let engine: any StorageEngine = try await open(StorageAddress(parsing: address))
-        guard let observable = engine as? any ObservableStorageEngine else {
-            throw VerificationFailure("the engine has no change feed")
-        }
-        return observable
+    static func openObservable(_ address: String) async throws -> any StorageBackend {
+        let engine = try await open(StorageAddress(parsing: address)).backend
+        if engine.log == nil { throw VerificationFailure("the engine has no change feed") }
+        return engine
     }
 
     private static func open(_ address: StorageAddress) async throws -> any StorageEngine {

@@ -153,8 +153,8 @@ public final class DiskStorageEngine: StorageBackend {
 
     /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
     ///
-    /// Other writers wait while a large item is copied into the folder. If that takes longer than 30 seconds, they throw
-    /// ``StorageError/Code/locked``.
+    /// Other writers wait while a large item is copied into the folder. If that takes longer than 30 seconds, they
+    /// throw ``StorageError/Code/locked``.
     public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
         // Before the folder is locked, as the stream may be slow.
         switch try await StreamedBytes(of: stream) {

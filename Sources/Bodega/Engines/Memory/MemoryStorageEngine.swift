@@ -97,9 +97,10 @@ public final class MemoryStorageEngine: StorageBackend {
             }
             let before = items.history?.cursor
             items.apply(batch.operations, dates: batch.dates, at: date, by: origin)
-            return BatchOutcome(commit: before.flatMap { before in
-                items.history.map { StorageCommit(before: before, after: $0.cursor) }
-            })
+            return BatchOutcome(
+                commit: before.flatMap { before in
+                    items.history.map { StorageCommit(before: before, after: $0.cursor) }
+                })
         }
         if outcome.wasApplied { signals.send() }
         return StorageAnswer(outcome)

@@ -120,7 +120,6 @@ public final class SQLiteStorageEngine: StorageBackend {
 
     public var traits: StorageTraits { [.atomic, .conditional, .dated, .stablePositions, .ignoresCancellation] }
 
-
     func change(
         by origin: StorageOrigin? = nil, _ operations: @escaping @Sendable () throws -> [StorageOperation]
     ) -> SQLiteChange {
@@ -140,9 +139,10 @@ public final class SQLiteStorageEngine: StorageBackend {
 
     /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
     ///
-    /// Other writers wait while a large item is copied into the database. SQLite limits an item and its key to 1,000,000,000
-    /// bytes, unless it was built otherwise; a larger one throws ``StorageError/Code/tooLarge``. In collections that were
-    /// created by Bodega 2, and in those with an index, the item is in memory while it is written.
+    /// Other writers wait while a large item is copied into the database. SQLite limits an item and its key to
+    /// 1,000,000,000 bytes, unless it was built otherwise; a larger one throws ``StorageError/Code/tooLarge``. In
+    /// collections that were created by Bodega 2, and in those with an index, the item is in memory while it is
+    /// written.
     public func apply(_ stream: StorageByteStream, key: CacheKey) async throws -> StorageAnswer<BatchOutcome> {
         // Before the transaction, as the stream may be slow.
         switch try await StreamedBytes(of: stream) {

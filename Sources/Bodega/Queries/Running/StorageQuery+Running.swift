@@ -23,7 +23,8 @@ extension StorageQuery {
 
     /// Counts the matches.
     ///
-    /// If the whole condition is about one member with an index, only items about which the index can be wrong are read.
+    /// If the whole condition is about one member with an index, only items about which the index can be wrong are
+    /// read.
     package func count(in engine: StorageReader) async throws -> Int {
         if let index = try await countingIndex(of: engine) { return try await count(in: engine, by: index) }
         let count = Locked(0)

@@ -7,8 +7,8 @@ package struct StorageQuery<Match>: Sendable {
     /// Decides about an item. If it matches, passes on the match and returns the keys of the sort order's terms,
     /// otherwise returns `nil`.
     ///
-    /// The match is passed on, not returned: for a generic type, Swift looks up the type of an optional or of a structure with
-    /// it each time, which takes as long as decoding a small object.
+    /// The match is passed on, not returned: for a generic type, Swift looks up the type of an optional or of a
+    /// structure with it each time, which takes as long as decoding a small object.
     package typealias Examination = @Sendable (StorageItem, (Match) -> Void) throws -> QueryKeys?
 
     /// Passes on the match of an item that matches for sure.

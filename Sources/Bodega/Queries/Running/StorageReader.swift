@@ -2,8 +2,8 @@
 package struct StorageReader: Sendable {
     private let engine: any StorageBackend
     private let options: ReadOptions
-    /// The keys of all items, in the order in which parts are read; `nil` if items have stable positions, or if the query
-    /// reads one part only.
+    /// The keys of all items, in the order in which parts are read; `nil` if items have stable positions, or if the
+    /// query reads one part only.
     private var keys: [CacheKey]?
     private let state = Locked(State())
 

@@ -9,16 +9,16 @@ public import Foundation
 ///   written.
 /// - Calls that read all items, keys, numbers or dates are those of the other engine, and change nothing in the cache.
 /// - If the other engine has a ``StorageBackend/log``, changes by other writers reach the cache by its change feed,
-///   usually within milliseconds. Until then, a read may return the previous item. The cache begins to hold items when it
-///   has read the feed's first cursor, and is not used while the feed can't be read. Otherwise write only through the cache:
-///   it does not observe changes by other writers.
+///   usually within milliseconds. Until then, a read may return the previous item. The cache begins to hold items when
+///   it has read the feed's first cursor, and is not used while the feed can't be read. Otherwise write only through
+///   the cache: it does not observe changes by other writers.
 ///
 /// The limits are exact: at any time, also while other threads use it, the cache holds at most so many items, and takes
 /// at most so many bytes. Each item counts with its bytes, those of its key, and 200 for bookkeeping. An item that is
 /// larger than the limit is not cached.
 ///
-/// An item is evicted when a new one needs its place. Which one is decided by the algorithm S3-FIFO, with queues that adapt
-/// as in ARC: items that are read often stay, and a scan of all items does not displace them.
+/// An item is evicted when a new one needs its place. Which one is decided by the algorithm S3-FIFO, with queues that
+/// adapt as in ARC: items that are read often stay, and a scan of all items does not displace them.
 public struct CachedStorageEngine: ForwardingStorageEngine {
     public let base: any StorageBackend
     let cache: StorageCache

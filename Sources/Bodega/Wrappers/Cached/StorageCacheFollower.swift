@@ -34,7 +34,8 @@ final class StorageCacheFollower: Sendable {
         follower.begin("the cache", logger: bodegaLogger) { [log, origin, cache] in
             do {
                 while let cursor = position.withLock({ $0 }) {
-                    guard let delta = try await log.fetchChanges(ChangesRequest(since: cursor, excluding: origin)).value else { break }
+                    guard let delta = try await log.fetchChanges(ChangesRequest(since: cursor, excluding: origin)).value
+                    else { break }
                     cache.invalidate(delta.changes.lazy.filter { $0.origin != origin }.map(\.key))
                     position.withLock { $0 = delta.cursor }
                     if delta.isComplete { return }

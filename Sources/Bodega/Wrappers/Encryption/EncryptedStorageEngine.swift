@@ -95,8 +95,8 @@ extension StorageEngine {
     ///
     /// - Parameters:
     ///   - keyset: The keys.
-    ///   - collection: The name of the collection, which is authenticated with each item. Collections that share a keyset
-    ///     need different names, so that an item can't be moved from one to the other unnoticed.
+    ///   - collection: The name of the collection, which is authenticated with each item. Collections that share a
+    ///     keyset need different names, so that an item can't be moved from one to the other unnoticed.
     public func encrypted(with keyset: EncryptionKeyset, collection: String = "") -> EncryptedStorageEngine {
         EncryptedStorageEngine(backend, keyset: keyset, collection: collection)
     }

@@ -18,8 +18,8 @@ public import Foundation
 /// are keys of the kind `hashed`.
 ///
 /// An item under another name was written without this engine, or with another keyset for keys. Reading it throws
-/// ``StorageError/Code/decryptionFailed``. Its key is `emporium.unreadable:` and the name, of the kind `verbatim`. With this
-/// key it can be removed. Keys of this form can't be written.
+/// ``StorageError/Code/decryptionFailed``. Its key is `emporium.unreadable:` and the name, of the kind `verbatim`. With
+/// this key it can be removed. Keys of this form can't be written.
 public struct KeyHidingStorageEngine: TransformingStorageEngine {
     /// The engine that encrypts the items. Its keyset can be replaced.
     public let encryptedItems: EncryptedStorageEngine

@@ -6,16 +6,16 @@ import Logging
 ///
 /// - A write that exceeds a limit removes the first items in insertion order, those that were added longest ago, in the
 ///   same batch. An item that is overwritten keeps its place, but a call never removes what it writes.
-/// - The limits are exact: the other engine never holds more, not even during a batch if its batches are atomic, nor after
-///   the limits are lowered and the engine is created again: its first call removes what is too much. Only
+/// - The limits are exact: the other engine never holds more, not even during a batch if its batches are atomic, nor
+///   after the limits are lowered and the engine is created again: its first call removes what is too much. Only
 ///   ``StorageEngine/write(stream:key:)`` removes items in a batch of its own before it writes.
 /// - An item that can't be read, for example because it can't be decrypted, counts as an empty one.
 /// - A call that alone exceeds a limit throws ``StorageError/Code/tooLarge`` and changes nothing.
 ///
 /// The first call reads all items once to learn their sizes, a part at a time. After that, the cost of a call does not
 /// depend on the number of items, unless the call before it has failed to remove all items, or to remove one and add it
-/// again: the next write then reads all items. The engine keeps all keys in memory. Its writes run one after the other. It
-/// counts only what is written through it, so open one of it for each place, in one process.
+/// again: the next write then reads all items. The engine keeps all keys in memory. Its writes run one after the other.
+/// It counts only what is written through it, so open one of it for each place, in one process.
 public struct LimitedStorageEngine: ForwardingStorageEngine {
     private struct State {
         /// `nil` if the items have to be read.
@@ -131,7 +131,6 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
         }
     }
 
-
     /// Reads the sizes of all items, or of those that a failed call may have changed, and enforces the limits.
     ///
     /// - Returns: A report that names what was evicted, also by the failed call.
@@ -177,7 +176,6 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
         return report
     }
 }
-
 
 /// What a call leaves under the keys that it changes.
 private struct LimitedBatch {

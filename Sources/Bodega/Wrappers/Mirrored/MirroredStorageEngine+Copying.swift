@@ -116,7 +116,8 @@ extension MirroredStorageEngine {
     func copy(_ keys: [CacheKey], _ size: inout PartSize) async throws -> Int {
         let keys = keys.filter { $0 != MirrorMark.key }
         // Each of the engines may have copies of its own.
-        let originals = try await noticingEvictions { try await base.fetch(FetchRequest(keys, options: original)) }.value
+        let originals = try await noticingEvictions { try await base.fetch(FetchRequest(keys, options: original)) }
+            .value
         size.fit(bytes: originals.byteCount, count: originals.count)
         let items = Dictionary(originals.map { ($0.key, $0.data) }) { $1 }
         let options = ReadOptions(omitsUnreadable: true, needsOriginal: true)

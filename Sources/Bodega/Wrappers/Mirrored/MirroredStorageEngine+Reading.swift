@@ -50,8 +50,8 @@ extension MirroredStorageEngine {
 
     /// Passes on items of the base, or all items of the mirror.
     ///
-    /// What the base has begun only the base continues, because the mirror has its items at other positions. Those of the
-    /// mirror are in a range of their own, so a scan that the mirror has begun is continued by it.
+    /// What the base has begun only the base continues, because the mirror has its items at other positions. Those of
+    /// the mirror are in a range of their own, so a scan that the mirror has begun is continued by it.
     public func scan(
         _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
     ) async throws -> StorageAnswer<ScanOutcome> {

@@ -38,9 +38,9 @@ public enum MirrorReading: Sendable {
 /// lock, and the engine for PostgreSQL those that are not answered. Calls of files end when the file system does, so a
 /// folder on a network drive is not a good mirror. Reads don't wait for writes.
 ///
-/// Write only through one such engine, in one process. The mirror does not receive what other writers change in the base,
-/// until it is repaired or refreshed: ``refresh()`` reads the base with one call, which suits an API. Change feeds, and reads
-/// of items with their dates, are those of the base.
+/// Write only through one such engine, in one process. The mirror does not receive what other writers change in the
+/// base, until it is repaired or refreshed: ``refresh()`` reads the base with one call, which suits an API. Change
+/// feeds, and reads of items with their dates, are those of the base.
 public struct MirroredStorageEngine: ForwardingStorageEngine {
     public let base: any StorageBackend
     /// The engine that holds the copy.
@@ -55,7 +55,8 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
     let mirrorPause: StoragePause
 
     init(
-        base: any StorageBackend, mirror: any StorageBackend, readingMirror: MirrorReading, pause: Duration, clock: any Clock<Duration>
+        base: any StorageBackend, mirror: any StorageBackend, readingMirror: MirrorReading, pause: Duration,
+        clock: any Clock<Duration>
     ) {
         (self.base, self.mirror, contents) = (base, mirror, MirrorContents(base: mirror))
         self.readingMirror = readingMirror
@@ -98,7 +99,9 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
         _ operations: [StorageOperation], _ body: () async throws -> StorageAnswer<BatchOutcome>
     ) async throws -> StorageAnswer<BatchOutcome> {
         // A write without operations may return because an earlier one that has thrown was applied.
-        guard !operations.isEmpty || state.withLock({ $0.lacksChanges }) else { return try await noticingEvictions(body) }
+        guard !operations.isEmpty || state.withLock({ $0.lacksChanges }) else {
+            return try await noticingEvictions(body)
+        }
         return try await lock.withLock {
             await markIncomplete()
             let operations = operations.filter { !MirrorMark.isKey(of: $0) }
@@ -170,9 +173,11 @@ extension StorageEngine {
     ///     applies only to the mirror.
     ///   - clock: The clock of the pause.
     public func mirrored(
-        to mirror: any StorageBackend, readingMirror: MirrorReading = .whenBaseFails, pausing pause: Duration = .seconds(10),
+        to mirror: any StorageBackend, readingMirror: MirrorReading = .whenBaseFails,
+        pausing pause: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock()
     ) -> MirroredStorageEngine {
-        MirroredStorageEngine(base: backend, mirror: mirror.backend, readingMirror: readingMirror, pause: pause, clock: clock)
+        MirroredStorageEngine(
+            base: backend, mirror: mirror.backend, readingMirror: readingMirror, pause: pause, clock: clock)
     }
 }

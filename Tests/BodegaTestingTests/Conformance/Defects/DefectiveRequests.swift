@@ -4,7 +4,8 @@ import Foundation
 
 /// A defect of the answers to requests, or of conditional batches.
 enum RequestDefect: String, CaseIterable, Sendable {
-    case returnsNoDates, reportsHealthyItems, countsWithoutLimits, forgetsDates, ignoresConditions, appliesBeforeItCompares
+    case returnsNoDates, reportsHealthyItems, countsWithoutLimits, forgetsDates, ignoresConditions,
+        appliesBeforeItCompares
     case appliesNothing, comparesTooEarly
 
     /// The check that must find it.

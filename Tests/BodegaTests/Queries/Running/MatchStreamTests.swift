@@ -61,7 +61,8 @@ struct MatchStreamTests {
                 let query = try query(condition, sort: sort, isDescending: isDescending)
                 // One limit of several for each query, to save time.
                 for limit in [0, 1, 50, 1100, .max].shuffled(using: &random).prefix(1) {
-                    let page = try await query.page(from: StorageReader(memory), limit: limit, after: nil).matches.map(\.key.rawValue)
+                    let page = try await query.page(from: StorageReader(memory), limit: limit, after: nil).matches.map(
+                        \.key.rawValue)
                     for engine in [memory, sqlite, indexed] as [any StorageBackend] {
                         let found = try await keys(of: query, in: engine, limit: limit)
                         #expect(

@@ -78,7 +78,8 @@ struct MetamorphicQueryTests {
                 #expect(Set(found).union(others) == Set(all), "seed \(Seed.current): \(filter)")
                 #expect(found.count + others.count == all.count, "seed \(Seed.current): \(filter)")
                 let counts = (
-                    try await query(filter).count(in: StorageReader(engine)), try await query(.not(filter)).count(in: StorageReader(engine))
+                    try await query(filter).count(in: StorageReader(engine)),
+                    try await query(.not(filter)).count(in: StorageReader(engine))
                 )
                 #expect(counts == (found.count, others.count), "seed \(Seed.current): \(filter)")
                 // A part and its complement of a second condition add up, too.
@@ -101,7 +102,8 @@ struct MetamorphicQueryTests {
             let query = query(try JSONFilterParser.parse(text))
             let found = try await query.page(from: StorageReader(engine), limit: .max, after: nil).matches
             #expect(
-                found == (try await query.page(from: StorageReader(memory), limit: .max, after: nil).matches), "\(text)")
+                found == (try await query.page(from: StorageReader(memory), limit: .max, after: nil).matches), "\(text)"
+            )
             #expect(try await query.count(in: StorageReader(engine)) == found.count, "\(text)")
         }
     }

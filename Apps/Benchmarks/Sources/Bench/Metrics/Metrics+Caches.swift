@@ -33,7 +33,7 @@ extension Metrics {
     private static func key(_ number: Int) -> CacheKey { CacheKey("items/\(number)") }
 
     /// Reads all keys of a trace, and returns the number of hits.
-    private static func hits(of keys: some Sequence<Int>, in engine: CachedStorageEngine<UniformEngine>) async throws
+    private static func hits(of keys: some Sequence<Int>, in engine: CachedStorageEngine) async throws
         -> Int
     {
         let before = engine.statistics.hitCount

@@ -43,7 +43,7 @@ extension Metrics {
         let base = MemoryStorageEngine()
         try await base.write(items)
         let wrapped = wrap(base)
-        if !(wrapped is ReadOnlyStorageEngine<MemoryStorageEngine>) { try await wrapped.write(items) }
+        if !(wrapped is ReadOnlyStorageEngine) { try await wrapped.write(items) }
         return try await compare(
             items: items.count,
             runs: plan.runs,

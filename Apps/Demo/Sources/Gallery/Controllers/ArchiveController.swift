@@ -39,7 +39,7 @@ final class ArchiveController {
     /// The windows of the open pages.
     private(set) var windows: [String: LiveQuery<ArchivePicture>] = [:]
 
-    private let engine: any ArchiveEngine
+    private let engine: any StorageBackend
     private let logger: Logger
     private var filling: Task<Void, Never>?
     private var failure: String?
@@ -49,7 +49,7 @@ final class ArchiveController {
     private static let batchSize = 5_000
 
     /// Creates a controller. ``open()`` fills the archive.
-    init(storage: any ArchiveEngine, progress: any StorageEngine, size: Int, logger: Logger) {
+    init(storage: any StorageBackend, progress: any StorageEngine, size: Int, logger: Logger) {
         engine = storage
         pictures = ObjectStorage(storage: storage, coder: Self.coder)
         _written = AsyncStoredValue(key: "written", default: 0, storage: progress)

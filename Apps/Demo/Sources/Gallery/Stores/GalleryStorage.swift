@@ -14,7 +14,7 @@ public struct GalleryStorage: Sendable {
     let favourites: any StorageEngine
     let easel: any StorageEngine
     let images: any StorageEngine
-    let archive: any ArchiveEngine
+    let archive: any StorageBackend
     /// How much of the archive has been created.
     let archiveProgress: any StorageEngine
     let secrets: any SecretStorage
@@ -48,7 +48,7 @@ public struct GalleryStorage: Sendable {
         favourites: any StorageEngine,
         easel: any StorageEngine,
         images: any StorageEngine,
-        archive: any ArchiveEngine,
+        archive: any StorageBackend,
         archiveProgress: any StorageEngine,
         secrets: any SecretStorage,
         defaultsSuite: String,
@@ -64,9 +64,6 @@ public struct GalleryStorage: Sendable {
         self.lock = lock
     }
 }
-
-/// An engine that reports changes, and can change a picture atomically.
-typealias ArchiveEngine = ConditionalStorageEngine & ObservableStorageEngine
 
 extension FileManager.Directory {
     /// A subfolder.

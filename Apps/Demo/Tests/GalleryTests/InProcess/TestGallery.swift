@@ -9,7 +9,7 @@ import Logging
 @testable import Gallery
 
 /// Engines that a test can inspect and make fail.
-typealias FaultyMemory = FaultInjectingStorageEngine<MemoryStorageEngine>
+typealias FaultyMemory = FaultInjectingStorageEngine
 
 /// An in-process gallery on in-memory engines, with an API that the test controls.
 struct TestGallery: Sendable {

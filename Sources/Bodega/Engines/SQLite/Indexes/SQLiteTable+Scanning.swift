@@ -10,7 +10,8 @@ extension SQLiteTable {
         switch scan {
         case .all(let position):
             try read(
-                SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, fields, orderedBy: "rowid", receive)
+                SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, fields, orderedBy: "rowid",
+                receive)
         case .irregular(let index):
             let expression = try SQLiteIndex(index, of: self).expression
             try read(SQLiteConditions("\(expression) = x''"), in: db, fields, orderedBy: "rowid", receive)

@@ -87,8 +87,8 @@ final class SQLiteChangeLog: Sendable {
         return Set(triggers.map { "CREATE TRIGGER " + $0.definition }) == found
     }
 
-    /// Whether the collection's table has triggers, such as those of a log that another program has removed in part. They
-    /// would make writes fail.
+    /// Whether the collection's table has triggers, such as those of a log that another program has removed in part.
+    /// They would make writes fail.
     func hasRemains(in db: Database) throws -> Bool {
         let statement = try SQLiteStatement(
             "SELECT 1 FROM main.sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 LIMIT 1", in: db)

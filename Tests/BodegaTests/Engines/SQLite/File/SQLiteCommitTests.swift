@@ -43,7 +43,8 @@ import Testing
         #expect(second.before == foreign && foreign != first.after)
         let delta = try #require(try await engine.fetchChanges(since: first.after, excluding: nil))
         #expect(delta.changes.map(\.origin) == [nil, own] && delta.cursor == second.after)
-        let nothing = try #require(try await engine.apply(StorageBatch([.remove(key: CacheKey("absent"))])).value.commit)
+        let nothing = try #require(
+            try await engine.apply(StorageBatch([.remove(key: CacheKey("absent"))])).value.commit)
         #expect(nothing.before == second.after && nothing.after == second.after)
         #expect(try await engine.apply(StorageBatch([])).value.commit == nil)
     }
