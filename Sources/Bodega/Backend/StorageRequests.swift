@@ -22,7 +22,7 @@ public struct StorageFields: OptionSet, Sendable, Hashable {
 /// How a read is carried out.
 public struct ReadOptions: Sendable, Hashable {
 
-    /// Whether an item that can't be read is left out, with its error in ``StorageAnswer/unreadable``. Otherwise the
+    /// Whether an item that can't be read is left out, with its error in ``StorageReport/unreadable``. Otherwise the
     /// read fails.
     public var omitsUnreadable: Bool
 
