@@ -11,7 +11,7 @@ extension SQLiteHistory {
     func started(
         in db: Database, _ receive: (Int, [(key: CacheKey, data: Data)]) -> Void
     ) throws -> StorageCursor? {
-        guard core.isWriter(db), try isSmall(db) else { return nil }
+        guard core.isWriter(db), try isSmall(db), try !log.hasRemains(in: db) else { return nil }
         let position = try core.starts.begin(of: table.name, in: db) {
             var all: [(key: CacheKey, data: Data)] = []
             try table.readAllItems(in: db) { number, items in

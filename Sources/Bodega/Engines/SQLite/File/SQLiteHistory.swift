@@ -5,7 +5,7 @@ import GRDB
 struct SQLiteHistory: Sendable {
     let core: SQLiteFile
     let table: SQLiteTable
-    private let log: SQLiteChangeLog
+    let log: SQLiteChangeLog
 
     init(of table: SQLiteTable, in core: SQLiteFile) {
         self.core = core

@@ -87,6 +87,16 @@ final class SQLiteChangeLog: Sendable {
         return Set(triggers.map { "CREATE TRIGGER " + $0.definition }) == found
     }
 
+    /// Whether the collection's table has triggers, such as those of a log that another program has removed in part.
+    /// They would make writes fail.
+    func hasRemains(in db: Database) throws -> Bool {
+        let statement = try SQLiteStatement(
+            "SELECT 1 FROM main.sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 LIMIT 1", in: db)
+        defer { statement.reset() }
+        try statement.bindCopy(of: plainTable, at: 1)
+        return try statement.step()
+    }
+
     /// Whether the log is complete, and the only effect of a change to the collection's table, so that it is known in
     /// advance what the triggers will write.
     ///

@@ -159,6 +159,17 @@ import Testing
         await signals.next()
     }
 
+    @Test("A reader of all items creates a log that another program has removed in part, so that writes don't fail")
+    func remains() async throws {
+        let engine = try open()
+        try await write("a", to: engine)
+        _ = try await engine.fetchCursor()
+        try foreign("DROP TABLE emporium_changes_data")
+        let cursor = try await start(of: open())
+        try foreign("UPDATE data SET value = x'32'")
+        #expect(try await changes(since: cursor, in: open()) == ["+a"])
+    }
+
     @Test("A removed log does not bring a used start back")
     func removedLog() async throws {
         let engine = try open()
