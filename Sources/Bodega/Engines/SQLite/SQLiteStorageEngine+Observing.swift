@@ -35,6 +35,9 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
     /// The log keeps 100,000 changes. It records the origin of each change that an engine of this package makes, in any
     /// process. What other programs write has no origin.
     ///
+    /// A store that has loaded a small file gets a cursor before the log exists. If others change the file before the
+    /// first write of this engine, the answer is the net effect of all changes, without origins, and can be longer.
+    ///
     /// - Parameters:
     ///   - cursor: The cursor.
     ///   - origin: The origin whose own changes are omitted, see ``ObservableStorageEngine``.
