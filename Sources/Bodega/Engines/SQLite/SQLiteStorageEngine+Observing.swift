@@ -36,7 +36,7 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
     /// process. What other programs write has no origin.
     ///
     /// A store that has loaded a small file gets a cursor before the log exists. If others change the file before the
-    /// first write of this engine, the answer is the net effect of all changes, without origins, and can be longer.
+    /// first write of this engine, the answer begins with the net effect of these changes, without origins.
     ///
     /// - Parameters:
     ///   - cursor: The cursor.
