@@ -45,7 +45,7 @@ struct BodegaCommand: ParsableCommand {
 
             \(ExitStatus.help)
             """,
-        version: "0.1.0",
+        version: "1.0.0",
         subcommands: [
             ImportCommand.self, ExportCommand.self, ListCommand.self, GetCommand.self, PutCommand.self,
             RemoveCommand.self, CountCommand.self, StatCommand.self, CopyCommand.self,

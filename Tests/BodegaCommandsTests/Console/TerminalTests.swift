@@ -166,6 +166,13 @@ struct TerminalTests {
         #expect(!words.contains { $0.hasPrefix("verify") })
     }
 
+    @Test("the version is the newest one in the changelog")
+    func version() async throws {
+        let changelog = try String(contentsOf: Fixtures.root.appendingPathComponent("CHANGELOG.md"), encoding: .utf8)
+        let newest = try #require(changelog.firstMatch(of: /\n## \[(.+?)\]/)?.1)
+        #expect(await bodega("--version").text == "\(newest)\n")
+    }
+
     @Test("the manual page in the repository matches the commands")
     func manual() async throws {
         let page = await bodega("manual")

@@ -32,6 +32,9 @@ extension SQLiteStorageEngine: StorageLog {
     /// The log keeps 100,000 changes. It records the origin of each change that an engine of this package makes, in any
     /// process. What other programs write has no origin.
     ///
+    /// A store that has loaded a small file gets a cursor before the log exists. If others change the file before the
+    /// first write of this engine, the answer begins with the net effect of these changes, without origins.
+    ///
     /// - Returns: `nil` if the log does not reach back to the cursor, or is another one.
     /// - Throws: A ``StorageError``, with ``StorageError/Code/placeRemoved`` if the file was removed or replaced.
     public func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {

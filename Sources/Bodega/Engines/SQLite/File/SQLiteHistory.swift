@@ -15,7 +15,13 @@ struct SQLiteHistory: Sendable {
 
     /// Creates the log inside of a transaction, unless another writer has created it in the meantime.
     func begin(in db: Database) throws {
-        if try log.isComplete(in: db), try log.end(in: db) != nil { return }
+        if try !log.isComplete(in: db) || log.end(in: db) == nil { try create(in: db) }
+        if let end = try log.end(in: db) {
+            try core.starts.join(table.name, at: end, in: db) { try table.allItems(in: db) }
+        }
+    }
+
+    private func create(in db: Database) throws {
         switch try table.condition(in: db) {
         case .complete: break
         // Another program may have recreated the table without the column that Bodega 2 lacks.
@@ -63,9 +69,15 @@ struct SQLiteHistory: Sendable {
 
     /// The next changes after a cursor, `nil` if the log does not contain its position.
     func delta(since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database) throws -> StorageDelta? {
-        guard let position = SQLiteLogPosition(cursor), let end = try end(in: db),
-            try log.has(position, in: db)
-        else { return nil }
+        guard let position = SQLiteLogPosition(cursor), let end = try end(in: db) else { return nil }
+        guard try log.has(position, in: db) else {
+            guard let junction = core.starts.junction(of: table.name, at: position),
+                try log.has(junction.position, in: db)
+            else { return nil }
+            let cursor = junction.position.cursor
+            if junction.changes.isEmpty { return try delta(since: cursor, excluding: origin, in: db) }
+            return StorageDelta(changes: junction.changes, cursor: cursor, isComplete: junction.position == end)
+        }
         guard position.number < end.number else { return StorageDelta(changes: [], cursor: cursor, isComplete: true) }
         if let origin, try !log.hasChanges(after: position, notOf: origin, in: db) {
             return StorageDelta(changes: [], cursor: end.cursor, isComplete: true)

@@ -10,8 +10,10 @@ import GRDB
 ///    be, with a random nonce. That is noted here, with the connection's data version and a digest of the items.
 /// 2. The first change through the same ``SQLiteFile`` creates the log in its own transaction. If no other connection
 ///    has committed since step 1, the first row gets the nonce. So the position is in the log, before that change.
-/// 3. Otherwise the first row gets another nonce, and the start is used up. A reader that asks for the changes since
-///    its position gets the difference between the digest and the items.
+/// 3. Otherwise, or if another file's engine has created the log, the start joins it: that same transaction notes the
+///    difference between the digest and the items before the change, and the end of the log there. A reader that asks
+///    for the changes since the start gets the difference and the log's later changes, with their origins. If nothing
+///    was changed through this file, or if the log was removed since, the reader gets the difference to the items now.
 /// 4. A reader that asks while there is no log gets no changes if no other connection has committed since step 1.
 ///    Otherwise the log is created, and step 3 applies.
 ///
@@ -28,6 +30,14 @@ final class SQLiteLogStarts: Sendable {
         let version: SQLiteDataVersion
         let digest: SQLiteDigest
         var isUsed = false
+        var junction: Junction?
+    }
+
+    /// Where a start that is not in the log joins it.
+    struct Junction: Sendable {
+        /// The net effect of the changes before.
+        let changes: [StorageChange]
+        let position: SQLiteLogPosition
     }
 
     /// By the names of the collections' tables.
@@ -82,17 +92,48 @@ final class SQLiteLogStarts: Sendable {
         return position
     }
 
-    /// The start to create a log from, `nil` if it was used, or if another connection has committed since. See step 2.
+    /// Takes the start to create a log from. See step 2.
+    ///
+    /// - Returns: `nil` if there is none, if it was used, or if another connection has committed since.
     func use(of table: String, in db: Database) throws -> SQLiteLogPosition? {
-        guard mustCreateLog(of: table) else { return nil }
-        let position = try current(of: table, in: db)
-        setUsed(true, table)
-        db.afterNextTransaction(onCommit: { _ in }, onRollback: { _ in self.setUsed(false, table) })
+        guard let position = try current(of: table, in: db) else { return nil }
+        use(of: table, with: nil, in: db)
         return position
     }
 
-    private func setUsed(_ isUsed: Bool, _ table: String) {
-        starts.withLock { $0[table]?.isUsed = isUsed }
+    /// Lets a start that was not used join the log. See step 3.
+    ///
+    /// - Parameters:
+    ///   - table: The name of the collection's table, which has a log.
+    ///   - end: The end of the log.
+    ///   - db: The connection that writes, inside of a transaction.
+    ///   - read: Reads all items.
+    func join(
+        _ table: String, at end: SQLiteLogPosition, in db: Database,
+        reading read: () throws -> [(key: CacheKey, data: Data)]
+    ) throws {
+        guard let start = starts.withLock({ $0[table] }), !start.isUsed else { return }
+        use(of: table, with: Junction(changes: start.digest.changes(to: try read()), position: end), in: db)
+    }
+
+    private func use(of table: String, with junction: Junction?, in db: Database) {
+        set(table, isUsed: true, junction)
+        db.afterNextTransaction(onCommit: { _ in }, onRollback: { _ in self.set(table, isUsed: false, nil) })
+    }
+
+    private func set(_ table: String, isUsed: Bool, _ junction: Junction?) {
+        starts.withLock { starts in
+            starts[table]?.isUsed = isUsed
+            starts[table]?.junction = junction
+        }
+    }
+
+    /// Where a start has joined the log, `nil` if it has not, or if a position is not that of a start.
+    func junction(of table: String, at position: SQLiteLogPosition) -> Junction? {
+        starts.withLock { starts in
+            guard let start = starts[table], start.position == position else { return nil }
+            return start.junction
+        }
     }
 
     /// The digest of the items at a position, `nil` if it is not that of a start.

@@ -93,7 +93,27 @@ import Testing
         #expect(try await engine.fetchChanges(since: cursor, excluding: nil)?.changes.isEmpty == true)
         try await write("b", to: engine)
         let changes = try #require(await engine.fetchChanges(since: cursor, excluding: nil)).changes
-        #expect(changes == [StorageChange(key: CacheKey(verbatim: "b"), kind: .written)])
+        #expect(changes.map(\.key) == [CacheKey(verbatim: "b")] && changes.map(\.kind) == [.written])
+    }
+
+    @Test("An own change is in the log with its origin, whatever others have done before, and do before it is read")
+    func ownAmongOthers() async throws {
+        for isCreatedByOther in [false, true] {
+            let folder = TemporaryFolder()
+            let engine = try SQLiteStorageEngine(opening: folder.directory)
+            try await write("a", "b", to: engine)
+            let cursor = try await start(of: engine)
+            let other = try SQLiteStorageEngine(opening: folder.directory)
+            if isCreatedByOther { _ = try await other.fetchCursor() }
+            try await other.remove(key: CacheKey(verbatim: "a"))
+            let own = StorageOrigin()
+            try await StorageOrigin.$current.withValue(own) { try await write("c", to: engine) }
+            try await other.removeAllData()
+            let changes = try #require(await engine.fetchChangedItems(since: cursor, excluding: own)).changes
+            #expect(changes.map(\.key.rawValue) == ["a", "c", "b", "c"])
+            #expect(changes.map(\.kind) == [.removed, .written, .removed, .removed])
+            #expect(changes.map { $0.origin == own } == [false, true, false, false])
+        }
     }
 
     @Test("A write that fails leaves the start as it was")
@@ -158,6 +178,17 @@ import Testing
         #expect(try engine.core.tablesUnchangedSinceStart() == [])
         engine.core.watch.check()
         await signals.next()
+    }
+
+    @Test("A reader of all items creates a log that another program has removed in part, so that writes don't fail")
+    func remains() async throws {
+        let engine = try open()
+        try await write("a", to: engine)
+        _ = try await engine.fetchCursor()
+        try foreign("DROP TABLE emporium_changes_data")
+        let cursor = try await start(of: open())
+        try foreign("UPDATE data SET value = x'32'")
+        #expect(try await changes(since: cursor, in: open()) == ["+a"])
     }
 
     @Test("A removed log does not bring a used start back")
