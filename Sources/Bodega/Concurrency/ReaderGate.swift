@@ -81,7 +81,7 @@ final class ReaderGate: Sendable {
     /// Enters on a worker's thread, after earlier callers of this method.
     ///
     /// - Parameter read: Is called inside the gate.
-    func enterLater(_ read: @escaping Read) {
+    func schedule(_ read: @escaping Read) {
         let needsWorker = state.withLock { state in
             state.pending.append(read)
             if state.workers == count { return false }
@@ -94,9 +94,9 @@ final class ReaderGate: Sendable {
     /// Leaves, and enters again on a worker's thread. For ``whileEmpty(_:)``, the reader stays inside.
     ///
     /// - Parameter read: Is called inside the gate.
-    func returnLater(_ read: @escaping Read) {
+    func reschedule(_ read: @escaping Read) {
         state.withLock { $0.returning += 1 }
-        enterLater { [state] in
+        schedule { [state] in
             defer { state.withLock { $0.returning -= 1 } }
             return read()
         }

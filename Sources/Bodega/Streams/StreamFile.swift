@@ -80,7 +80,7 @@ package final class StreamFile: StoredBytes {
     package var count: Int { size.withLock { $0 } }
 
     /// Reads a part, empty at the end of the file.
-    package func readHere(at offset: Int) throws -> Data {
+    package func blockingRead(at offset: Int) throws -> Data {
         let wanted = min(Self.partSize, count - offset)
         if wanted <= 0 { return Data() }
         var part = Data(count: wanted)
@@ -95,12 +95,12 @@ package final class StreamFile: StoredBytes {
     }
 
     /// Reads all bytes into memory.
-    func readAllHere() throws -> Data {
+    func blockingReadAll() throws -> Data {
         try FileSystem.read(descriptor, size: count, path)
     }
 
     /// Appends bytes.
-    package func appendHere(_ bytes: UnsafeRawBufferPointer) throws {
+    package func blockingAppend(_ bytes: UnsafeRawBufferPointer) throws {
         try FileSystem.append(bytes, to: descriptor, path, Self.temporaryUse)
         size.withLock { $0 += bytes.count }
     }
@@ -108,25 +108,25 @@ package final class StreamFile: StoredBytes {
     /// Appends all bytes to another open file.
     ///
     /// - Parameter path: The other file's path, for errors.
-    func copyHere(to other: Int32, _ path: @autoclosure () -> String) throws {
+    func blockingCopy(to other: Int32, _ path: @autoclosure () -> String) throws {
         var offset = 0
-        while case let part = try readHere(at: offset), !part.isEmpty {
+        while case let part = try blockingRead(at: offset), !part.isEmpty {
             try part.withUnsafeBytes { try FileSystem.append($0, to: other, path()) }
             offset += part.count
         }
     }
 
     package func read(at offset: Int) async throws -> Data {
-        try await onWorker { try self.readHere(at: offset) }
+        try await onWorker { try self.blockingRead(at: offset) }
     }
 
     package func append(_ data: Data) async throws {
-        try await onWorker { try data.withUnsafeBytes { try self.appendHere($0) } }
+        try await onWorker { try data.withUnsafeBytes { try self.blockingAppend($0) } }
     }
 
     private func onWorker<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            Self.gate.enterLater {
+            Self.gate.schedule {
                 let result = Result { try body() }
                 return { continuation.resume(with: result) }
             }

@@ -22,9 +22,9 @@ extension Store {
         private var hasRun = false
         /// Whether ``run()`` was called, also if it has failed.
         private var wasRun = false
-        private let place: SourcePlace
+        private let place: CallLocation
 
-        fileprivate init(_ store: Store, _ step: StoreStep<Item>, at place: SourcePlace) {
+        fileprivate init(_ store: Store, _ step: StoreStep<Item>, at place: CallLocation) {
             self.store = store
             self.place = place
             steps = [step]
@@ -120,7 +120,7 @@ extension Store {
     ///   - line: The line of the call.
     @_disfavoredOverload
     public func insert(_ item: Item, fileID: StaticString = #fileID, line: UInt = #line) async throws -> Operation {
-        Operation(self, .insert([item]), at: SourcePlace(fileID: fileID, line: line))
+        Operation(self, .insert([item]), at: CallLocation(fileID: fileID, line: line))
     }
 
     /// Begins a chain of operations by inserting items. ``Operation/run()`` performs it.
@@ -131,7 +131,7 @@ extension Store {
     ///   - line: The line of the call.
     @_disfavoredOverload
     public func insert(_ items: [Item], fileID: StaticString = #fileID, line: UInt = #line) async throws -> Operation {
-        Operation(self, .insert(items), at: SourcePlace(fileID: fileID, line: line))
+        Operation(self, .insert(items), at: CallLocation(fileID: fileID, line: line))
     }
 
     /// Begins a chain of operations by inserting an item. ``Operation/run()`` performs it.
@@ -142,7 +142,7 @@ extension Store {
     ///   - line: The line of the call.
     @_disfavoredOverload
     public func add(_ item: Item, fileID: StaticString = #fileID, line: UInt = #line) async throws -> Operation {
-        Operation(self, .insert([item]), at: SourcePlace(fileID: fileID, line: line))
+        Operation(self, .insert([item]), at: CallLocation(fileID: fileID, line: line))
     }
 
     /// Begins a chain of operations by inserting items. ``Operation/run()`` performs it.
@@ -153,7 +153,7 @@ extension Store {
     ///   - line: The line of the call.
     @_disfavoredOverload
     public func add(_ items: [Item], fileID: StaticString = #fileID, line: UInt = #line) async throws -> Operation {
-        Operation(self, .insert(items), at: SourcePlace(fileID: fileID, line: line))
+        Operation(self, .insert(items), at: CallLocation(fileID: fileID, line: line))
     }
 
     /// Begins a chain of operations by removing an item. ``Operation/run()`` performs it.
@@ -164,7 +164,7 @@ extension Store {
     ///   - line: The line of the call.
     @_disfavoredOverload
     public func remove(_ item: Item, fileID: StaticString = #fileID, line: UInt = #line) async throws -> Operation {
-        Operation(self, .removeItems([item]), at: SourcePlace(fileID: fileID, line: line))
+        Operation(self, .removeItems([item]), at: CallLocation(fileID: fileID, line: line))
     }
 
     /// Begins a chain of operations by removing items. ``Operation/run()`` performs it.
@@ -175,7 +175,7 @@ extension Store {
     ///   - line: The line of the call.
     @_disfavoredOverload
     public func remove(_ items: [Item], fileID: StaticString = #fileID, line: UInt = #line) async throws -> Operation {
-        Operation(self, .removeItems(items), at: SourcePlace(fileID: fileID, line: line))
+        Operation(self, .removeItems(items), at: CallLocation(fileID: fileID, line: line))
     }
 
     /// Begins a chain of operations by removing an item. ``Operation/run()`` performs it.
@@ -186,7 +186,7 @@ extension Store {
     ///   - line: The line of the call.
     @_disfavoredOverload
     public func remove(id: String, fileID: StaticString = #fileID, line: UInt = #line) async throws -> Operation {
-        Operation(self, .remove([CacheKey(id)]), at: SourcePlace(fileID: fileID, line: line))
+        Operation(self, .remove([CacheKey(id)]), at: CallLocation(fileID: fileID, line: line))
     }
 
     /// Begins a chain of operations by removing all items. ``Operation/run()`` performs it.
@@ -196,6 +196,6 @@ extension Store {
     ///   - line: The line of the call.
     @_disfavoredOverload
     public func removeAll(fileID: StaticString = #fileID, line: UInt = #line) async throws -> Operation {
-        Operation(self, .removeAll, at: SourcePlace(fileID: fileID, line: line))
+        Operation(self, .removeAll, at: CallLocation(fileID: fileID, line: line))
     }
 }

@@ -1,7 +1,7 @@
 import Logging
 
 /// A place in the source of a program.
-struct SourcePlace: Sendable, CustomStringConvertible {
+struct CallLocation: Sendable, CustomStringConvertible {
     let fileID: StaticString
     let line: UInt
 
@@ -12,7 +12,7 @@ struct SourcePlace: Sendable, CustomStringConvertible {
 enum UnrunOperations {
     private static let places = FirstOccurrences<String>()
 
-    static func report(_ place: SourcePlace, itemType: Any.Type, to logger: Logger) {
+    static func report(_ place: CallLocation, itemType: Any.Type, to logger: Logger) {
         guard places.insert("\(place)") else { return }
         logger.error(
             "A chain of operations on a store has done nothing, because it was not run. End the chain with run().",

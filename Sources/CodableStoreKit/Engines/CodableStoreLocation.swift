@@ -12,7 +12,7 @@ public struct CodableStoreLocation: Sendable, Hashable {
         case folder(path: ExactText)
         case sqliteFile(path: ExactText)
         case sqliteEngine(SharedEngine)
-        case memory(MemoryPlace)
+        case memory(MemoryLocation)
     }
 
     /// An SQLite engine that its owner shares with the stores, compared by its identity.
@@ -57,7 +57,7 @@ public struct CodableStoreLocation: Sendable, Hashable {
     /// Creates a separate in-memory location, for example for a test or a preview. Its objects are discarded with its
     /// last copy.
     public static func memory() -> CodableStoreLocation {
-        CodableStoreLocation(place: .memory(MemoryPlace()))
+        CodableStoreLocation(place: .memory(MemoryLocation()))
     }
 
     /// The same location with symbolic links resolved in its path.

@@ -10,7 +10,7 @@ enum CollectionRegistry {
 
     private struct State: Sendable {
         var folders = RecentCores<ExactText>()
-        var files: [ExactText: SQLitePlace] = [:]
+        var files: [ExactText: SQLiteLocation] = [:]
         var shared: [SQLiteCollection.Identity: Weak<CollectionCore>] = [:]
     }
 
@@ -47,10 +47,10 @@ enum CollectionRegistry {
         return core
     }
 
-    private static func file(_ path: ExactText) -> SQLitePlace {
+    private static func file(_ path: ExactText) -> SQLiteLocation {
         state.withLock { state in
             if let place = state.files[path] { return place }
-            let place = SQLitePlace(URL(fileURLWithPath: path.text))
+            let place = SQLiteLocation(URL(fileURLWithPath: path.text))
             state.files[path] = place
             return place
         }

@@ -26,7 +26,7 @@ final class SQLiteFollower: Sendable {
         /// The collection, `nil` if it could not be opened yet.
         var collection: SQLiteCollection?
         /// The place up to which all changes are reported, `nil` before one was found.
-        var place: SQLiteFollowedPlace?
+        var place: SQLiteFollowedState?
         var known = KnownRecords()
         /// Whether the signals of the collection have ended.
         var isClosed = false
@@ -111,7 +111,7 @@ final class SQLiteFollower: Sendable {
     }
 
     private func observeCommits(
-        of collection: SQLiteCollection, at place: SQLiteFollowedPlace
+        of collection: SQLiteCollection, at place: SQLiteFollowedState
     ) -> (@Sendable () -> Void)? {
         collection.observeCommits(at: place) { [weak self] effects in
             guard let self else { return }
@@ -192,14 +192,14 @@ final class SQLiteFollower: Sendable {
         }
     }
 
-    private func readAll(of collection: SQLiteCollection, since place: SQLiteFollowedPlace) throws {
+    private func readAll(of collection: SQLiteCollection, since place: SQLiteFollowedState) throws {
         guard let (items, changed) = try collection.allItems(since: place) else { return }
         state.withLock { state in
             if state.collection === collection { state.known.read(items, changed: changed) }
         }
     }
 
-    private func reportUpdate(of collection: SQLiteCollection, since place: SQLiteFollowedPlace) throws {
+    private func reportUpdate(of collection: SQLiteCollection, since place: SQLiteFollowedState) throws {
         var hasMoved = false
         try collection.readUpdate(since: place) { update in
             hasMoved = !update.place.isInTable(of: place)

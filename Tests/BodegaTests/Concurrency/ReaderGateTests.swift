@@ -18,7 +18,7 @@ import Testing
             for _ in 0..<50 {
                 group.addTask {
                     await withCheckedContinuation { continuation in
-                        gate.enterLater {
+                        gate.schedule {
                             visit()
                             return { continuation.resume() }
                         }

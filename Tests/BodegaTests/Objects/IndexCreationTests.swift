@@ -80,7 +80,7 @@ struct IndexCreationTests {
         let (isHeld, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let holding = Thread {
             do {
-                try other.core.writeUnreportedHere { _ in
+                try other.core.blockingWriteUnreported { _ in
                     isHeld.signal()
                     mayEnd.wait()
                 }

@@ -178,7 +178,7 @@ extension DiskFolder {
         }
         let bytes = record.bytes
         let isComplete = try create(name, in: directory, as: original, data, synchronized) {
-            try stream?.copyHere(to: $0, controlPath + "/" + name)
+            try stream?.blockingCopy(to: $0, controlPath + "/" + name)
             return DiskAttribute.set(bytes, of: $0)
         }
         if !isComplete {

@@ -180,7 +180,7 @@ public final class DiskStorageEngine: StorageBackend {
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let requested = core.lockTimeout.now()
-            gate.enterLater { [core] in
+            gate.schedule { [core] in
                 let result = Result { try core.carryOut(requestedAt: requested, body) }
                 return { continuation.resume(with: result) }
             }

@@ -119,14 +119,14 @@ package final class SQLiteCollection: Sendable {
         orElse absent: Value, _ body: @escaping (SQLiteTable) -> (Database) throws -> Value
     ) throws -> Value {
         let read = reading(orElse: absent, body)
-        while true { if let value = try core.readOneHere(read) { return value } }
+        while true { if let value = try core.blockingReadOne(read) { return value } }
     }
 
     private func readMany<Value>(
         orElse absent: Value, _ body: @escaping (SQLiteTable) -> (Database) throws -> Value
     ) throws -> Value {
         let read = reading(orElse: absent, body)
-        while true { if let value = try core.readManyHere(read) { return value } }
+        while true { if let value = try core.blockingReadMany(read) { return value } }
     }
 
     // MARK: Items
@@ -179,7 +179,7 @@ package final class SQLiteCollection: Sendable {
     ) throws {
         let operations = Locked<[StorageOperation]>([])
         let change = change(of: table) { operations.withLock { $0 } }
-        try core.writeHere(change) { db in
+        try core.blockingWrite(change) { db in
             let planned = try body(SQLiteContents(table: table, db: db))
             operations.withLock { $0 = planned }
         } _: { db in
@@ -213,9 +213,9 @@ package final class SQLiteCollection: Sendable {
         }
         do {
             if table.isOfCollection {
-                try core.removeHere(change, planning: plan) { committed(items.withLock { $0 }) }
+                try core.blockingRemove(change, planning: plan) { committed(items.withLock { $0 }) }
             } else {
-                try core.writeHere(change, planning: plan) { db in
+                try core.blockingWrite(change, planning: plan) { db in
                     try table.apply(StorageBatch([.removeAll], origin: change.origin), at: Date(), in: db)
                 } committed: {
                     committed(items.withLock { $0 })

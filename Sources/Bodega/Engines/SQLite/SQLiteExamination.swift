@@ -74,7 +74,7 @@ struct SQLiteExamination {
         guard table.hasPrefix("emporium_") else {
             return .init(.remark, "The file also has the table \"\(table)\" of another program.")
         }
-        if table.hasPrefix(SQLiteChangeLog.prefix) {
+        if table.hasPrefix(SQLiteLog.prefix) {
             return .init(.remark, "The log \"\(table)\" belongs to a collection that no longer exists.")
         }
         let count = try SQLiteTable(name: table).count(in: db)

@@ -15,7 +15,7 @@ extension SQLiteStorageEngine: StorageLog {
     }
 
     /// Reads all items in parts. Of a small file without a log, it creates no log before the first change, see
-    /// ``SQLiteLogStarts``.
+    /// ``SQLiteLog.Starts``.
     func readSnapshot(
         _ receive: @escaping @Sendable (Int, [(key: CacheKey, data: Data)]) -> Void
     ) async throws -> StorageCursor {

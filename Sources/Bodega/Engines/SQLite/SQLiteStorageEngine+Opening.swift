@@ -104,9 +104,9 @@ extension SQLiteStorageEngine {
         let core = SQLiteFile(reading: file, lockTimeout: lockTimeout)
         let table = try collection.map(core.table(ofCollection:)) ?? .standard
         try core.mapped {
-            let exists = try core.readManyHere(table.exists)
+            let exists = try core.blockingReadMany(table.exists)
             if exists { return }
-            let names = try core.readManyHere(SQLiteCollections.names).map { "\"\($0)\"" }.joined(separator: ", ")
+            let names = try core.blockingReadMany(SQLiteCollections.names).map { "\"\($0)\"" }.joined(separator: ", ")
             let others = names.isEmpty ? "" : " Name one of its collections: \(names)."
             throw StorageError(.cannotOpen, "The database has no unnamed collection.\(others)")
         }

@@ -149,7 +149,7 @@ public final class SQLiteStorageEngine: StorageBackend {
         case .data(let data):
             return try await apply(StorageBatch([.write(key: key, data: data)]))
         case .file(let file):
-            let change = change { [.write(key: key, data: try file.readAllHere())] }
+            let change = change { [.write(key: key, data: try file.blockingReadAll())] }
             let commit = try await core.write(change) { [table, date = now()] db in
                 try table.write(file, key: key, at: date, in: db)
             }

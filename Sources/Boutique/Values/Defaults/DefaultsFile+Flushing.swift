@@ -34,7 +34,7 @@ extension DefaultsFile {
     }()
 
     /// Synchronizes the file soon.
-    func flushLater() {
+    func scheduleFlush() {
         background.request { [self] in flushInBackground() }
     }
 
@@ -54,7 +54,7 @@ extension DefaultsFile {
                 )
             }
             // A damaged file stays damaged.
-            if (error as? StorageError)?.code != .damaged { flushLater() }
+            if (error as? StorageError)?.code != .damaged { scheduleFlush() }
         }
     }
 
@@ -156,7 +156,7 @@ extension DefaultsFile {
         // Until then, the new name may be lost.
         try synchronizeFolder()
         if let file { content.withLock { $0.noteSynced(log.synced, of: file) } }
-        if log.needsSync { flushLater() }
+        if log.needsSync { scheduleFlush() }
     }
 
     private func refreshed() throws -> DefaultsContent {

@@ -84,7 +84,7 @@ final class DefaultsFile: ValueStorage {
             return (content.entries[name], isFirst && content.log.needsSync)
         }
         // A process that was killed has left changes behind.
-        if isUnsynced { flushLater() }
+        if isUnsynced { scheduleFlush() }
         return data
     }
 
@@ -109,7 +109,7 @@ final class DefaultsFile: ValueStorage {
         } then: {
             $0.note(data, name, $1, $2)
         }
-        flushLater()
+        scheduleFlush()
     }
 
     /// Appends a record to the file. Only called within ``exclusively(_:)``.

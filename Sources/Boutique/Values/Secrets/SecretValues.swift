@@ -3,13 +3,13 @@ import Foundation
 
 /// The secrets of a service and group as a ``ValueStorage``, for ``SecurelyStoredValue``.
 ///
-/// A writer first takes the storage's exclusive access, then the turn of ``SecretPlace``. The former excludes other
+/// A writer first takes the storage's exclusive access, then the turn of ``SecretLocation``. The former excludes other
 /// processes if the storage supports it, the latter other threads; both may be taken again by their holder.
 struct SecretValues: ValueStorage {
     private let storage: any SecretStorage
     private let service: KeychainService
     private let group: KeychainGroup?
-    private let place: SecretPlace
+    private let place: SecretLocation
     private let lockTimeout: LockTimeout
 
     /// - Parameters:
@@ -21,7 +21,7 @@ struct SecretValues: ValueStorage {
         self.lockTimeout = lockTimeout
         service = address.service
         group = address.group
-        place = SecretPlace.of(storage.scope, address)
+        place = SecretLocation.of(storage.scope, address)
     }
 
     private func address(_ name: String) -> SecretAddress {
@@ -57,7 +57,7 @@ struct SecretValues: ValueStorage {
 }
 
 /// The state of all wrappers of a service and group in a storage in this process: the observers and the writers' lock.
-final class SecretPlace: Sendable {
+final class SecretLocation: Sendable {
     let observers = ValueObservers()
     /// Shared by all places of a storage, so that changes of several services can be nested in any order.
     let turn: TurnLock
@@ -69,15 +69,15 @@ final class SecretPlace: Sendable {
     }
 
     private static let turns = SharedObjects<String, TurnLock>()
-    private static let places = SharedObjects<Name, SecretPlace>()
+    private static let places = SharedObjects<Name, SecretLocation>()
 
     private init(_ turn: TurnLock) {
         self.turn = turn
     }
 
     /// The place for a service and group, the same object for each call while one is in use.
-    static func of(_ scope: String, _ address: SecretAddress) -> SecretPlace {
+    static func of(_ scope: String, _ address: SecretAddress) -> SecretLocation {
         let name = Name(scope: scope, service: address.service, group: address.group)
-        return places.object(for: name, orNew: SecretPlace(turns.object(for: scope, orNew: TurnLock())))
+        return places.object(for: name, orNew: SecretLocation(turns.object(for: scope, orNew: TurnLock())))
     }
 }

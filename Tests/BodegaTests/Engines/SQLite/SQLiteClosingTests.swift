@@ -51,7 +51,7 @@ import Testing
     func waitingWrites() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let core = engine.core
-        let commits = try core.writable().commits
+        let commits = try core.blockingWritable().commits
         let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
         let mayEnd = DispatchSemaphore(value: 0)
         let first = Task {

@@ -217,8 +217,8 @@ import Testing
     /// The numbers of statements of a connection that reads and of the one that writes.
     private func statements(of engine: SQLiteStorageEngine) throws -> [Int] {
         [
-            try engine.core.readOneHere { statements(of: $0) },
-            try engine.core.writable().writer.unsafeRead { statements(of: $0) },
+            try engine.core.blockingReadOne { statements(of: $0) },
+            try engine.core.blockingWritable().writer.unsafeRead { statements(of: $0) },
         ]
     }
 
@@ -237,7 +237,7 @@ import Testing
         }
         for count in most { #expect(count > 300 && count < 600) }
         // A statement in use survives that the others are released.
-        try engine.core.readManyHere { db in
+        try engine.core.blockingReadMany { db in
             let statement = try SQLiteStatement("SELECT value FROM json_each('[1, 2, 3]')", in: db)
             defer { statement.reset() }
             var found: [Int?] = []

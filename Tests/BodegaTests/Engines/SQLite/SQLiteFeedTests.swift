@@ -272,7 +272,7 @@ import Musl
         var signals = engine.changeSignals().makeAsyncIterator()
         _ = await signals.next()
         let statement = Locked<Statement?>(nil)
-        try await engine.core.writable().writer.writeWithoutTransaction { db in
+        try await engine.core.blockingWritable().writer.writeWithoutTransaction { db in
             let made = try db.makeStatement(sql: "SELECT 1 UNION SELECT 2")
             statement.withLock { $0 = made }
         }

@@ -58,7 +58,8 @@ import Testing
         let reader = try DatabaseQueue(path: engine.file.path)
         try await reader.read { db in
             let before = try Int.fetchOne(db, sql: "SELECT count(*) FROM data")
-            try engine.core.writable().writer.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM data") }
+            let writer = try engine.core.blockingWritable().writer
+            try writer.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM data") }
             try engine.core.vacuum(waitingForWriters: false)
             #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM data") == before)
         }
@@ -77,7 +78,8 @@ import Testing
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory, lockTimeout: 1_000)
         try await engine.write((0..<500).map { (CacheKey("\($0)"), Data(count: 10_000)) })
-        try await engine.core.writable().writer.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM data") }
+        let writer = try engine.core.blockingWritable().writer
+        try await writer.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM data") }
         let writer = try DatabaseQueue(path: engine.file.path)
         try await writer.writeWithoutTransaction { db in
             try db.inTransaction(.immediate) {

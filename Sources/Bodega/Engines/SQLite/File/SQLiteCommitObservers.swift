@@ -69,7 +69,7 @@ final class SQLiteCommitObservers: Sendable {
     ///   - change: The change.
     ///   - span: Its part of the log, `nil` if there is no log.
     ///   - effects: Its effects. If no observer needed them at the time, newer ones receive only its written items.
-    func post(_ change: SQLiteChange, _ span: SQLiteLogSpan?, effects: [SQLiteEffect]?) {
+    func post(_ change: SQLiteChange, _ span: SQLiteLog.Span?, effects: [SQLiteEffect]?) {
         let observers = state.withLock { state -> [Observer] in
             guard let entries = state.entries[change.table.name] else { return [] }
             if let span, span.before.number < span.after.number {

@@ -34,7 +34,7 @@ final class SQLiteConnectionPool: Sendable {
     private let first: DatabaseQueue
     private let firstConnection: ObjectIdentifier
     /// The place of the file, which each read and each commit checks.
-    let place: SQLiteFilePlace
+    let place: SQLiteFileIdentity
     private let state: Locked<State>
     private let opening = NSLock()
 
@@ -42,7 +42,7 @@ final class SQLiteConnectionPool: Sendable {
     init(path: String, configuration: Configuration) throws {
         first = try DatabaseQueue(path: path, configuration: configuration)
         firstConnection = first.unsafeRead { ObjectIdentifier($0) }
-        place = SQLiteFilePlace(path: path, resolved: FileSystem.resolvedPath(path))
+        place = SQLiteFileIdentity(path: path, resolved: FileSystem.resolvedPath(path))
         state = Locked(State(idle: [first]))
     }
 

@@ -15,7 +15,7 @@ extension SQLiteFile {
         }
         return try mapped {
             guard case .pool = try connections else {
-                let found = try readManyHere { try existingTable(ofCollection: name, in: $0) }
+                let found = try blockingReadMany { try existingTable(ofCollection: name, in: $0) }
                 if let found { return found }
                 throw StorageError(.cannotOpen, "The database has no collection \"\(name)\".")
             }
@@ -24,9 +24,9 @@ extension SQLiteFile {
             }
             // After a collection was created, a reading connection parses the whole schema again, which would make
             // creating many of them quadratic. The connection that created it doesn't.
-            if !hasCreatedCollections.withLock({ $0 }), let found = try readManyHere(find) { return found }
+            if !hasCreatedCollections.withLock({ $0 }), let found = try blockingReadMany(find) { return found }
             return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
-                let (writer, commits) = try writable()
+                let (writer, commits) = try blockingWritable()
                 return try writer.writeWithoutTransaction { db in
                     if let found = try find(in: db) { return found }
                     var table = SQLiteTable.standard
@@ -54,11 +54,11 @@ extension SQLiteFile {
     ///   - change: The change.
     ///   - plan: Runs before, in the same transaction. It may run more than once.
     ///   - committed: Called when the change is committed, in the order of the commits. It must not use the file.
-    func removeHere(
+    func blockingRemove(
         _ change: SQLiteChange, planning plan: @escaping SQLiteGroupCommit.Work,
         committed: @escaping @Sendable () -> Void
     ) throws {
-        try writeHere(change, isLogged: false, planning: plan) { db in
+        try blockingWrite(change, isLogged: false, planning: plan) { db in
             try SQLiteCollections.remove(change.table, in: db)
         } committed: {
             committed()

@@ -77,7 +77,7 @@ extension SQLiteFile {
                 """
                 PRAGMA foreign_keys = ON;
                 PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL");
-                PRAGMA journal_size_limit = \(SQLiteLogShrinker.limit)
+                PRAGMA journal_size_limit = \(SQLiteWALShrinker.limit)
                 """
             )
             isFirst.withLock { $0 = false }

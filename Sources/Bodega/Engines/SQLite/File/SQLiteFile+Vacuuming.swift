@@ -14,7 +14,7 @@ extension SQLiteFile {
     ///
     /// - Parameter waits: Whether to wait for other writers.
     func vacuum(waitingForWriters waits: Bool = true) throws {
-        let writer = try writable().writer
+        let writer = try blockingWritable().writer
         try writer.writeOnWorker { db in
             try db.withLockTimeout(waits ? lockTimeout : 0, then: lockTimeout) { try db.execute(sql: "VACUUM") }
             // In WAL mode the file itself shrinks with the checkpoint.

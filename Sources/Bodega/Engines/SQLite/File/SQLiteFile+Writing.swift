@@ -21,7 +21,7 @@ extension SQLiteFile {
     ) async throws -> StorageCommit? {
         let (work, committed, outcome) = reporting(change, isLogged: isLogged, planning: plan, work)
         do {
-            let (writer, commits) = try await writableLater()
+            let (writer, commits) = try await writable()
             try await commits.commit(on: writer, work, committed: committed)
             return outcome.withLock { $0.span?.commit }
         } catch {
@@ -37,7 +37,7 @@ extension SQLiteFile {
     ///   - plan: Runs in the transaction before the change is asked for its operations. It may run more than once.
     ///   - work: Carries the change out. It may run more than once.
     ///   - afterwards: Called when the change is committed, in the order of the commits. It must not use the file.
-    func writeHere(
+    func blockingWrite(
         _ change: SQLiteChange,
         isLogged: Bool = true,
         planning plan: @escaping SQLiteGroupCommit.Work,
@@ -46,8 +46,8 @@ extension SQLiteFile {
     ) throws {
         let (work, committed, _) = reporting(change, isLogged: isLogged, planning: plan, work)
         try mapped {
-            let (writer, commits) = try writable()
-            try commits.commitHere(on: writer, work) {
+            let (writer, commits) = try blockingWritable()
+            try commits.blockingCommit(on: writer, work) {
                 committed()
                 afterwards()
             }
@@ -59,7 +59,7 @@ extension SQLiteFile {
     /// - Parameter work: Changes the file. It may run more than once.
     func writeUnreported(_ work: @escaping SQLiteGroupCommit.Work) async throws {
         do {
-            let (writer, commits) = try await writableLater()
+            let (writer, commits) = try await writable()
             try await commits.commit(on: writer, work, committed: {})
         } catch {
             throw storageError(error)
@@ -67,17 +67,17 @@ extension SQLiteFile {
     }
 
     /// The blocking form of ``writeUnreported(_:)``.
-    func writeUnreportedHere(_ work: @escaping SQLiteGroupCommit.Work) throws {
+    func blockingWriteUnreported(_ work: @escaping SQLiteGroupCommit.Work) throws {
         try mapped {
-            let (writer, commits) = try writable()
-            try commits.commitHere(on: writer, work, committed: {})
+            let (writer, commits) = try blockingWritable()
+            try commits.blockingCommit(on: writer, work, committed: {})
         }
     }
 
     /// The outcome of a change that may not be committed yet.
     private struct Outcome: Sendable {
         var effects: [SQLiteEffect]?
-        var span: SQLiteLogSpan?
+        var span: SQLiteLog.Span?
     }
 
     /// Makes a change record its origin in the log, and report itself when it is committed.
@@ -93,7 +93,7 @@ extension SQLiteFile {
                 try plan?(db)
                 // Only now, because an observer may have registered while the change waited.
                 let effects = observers.needsEffects(of: change) ? try change.effects(in: db) : nil
-                let span: SQLiteLogSpan?
+                let span: SQLiteLog.Span?
                 if isLogged {
                     try createAwaitedLog(of: change.table, in: db)
                     span = try logs.attribute(to: change.origin, in: change.table.log, db) { try work(db) }

@@ -39,10 +39,10 @@ package final class SQLiteFile: Sendable {
     private let open: @Sendable () throws -> Connections
     let lockTimeout: TimeInterval
     let observers = SQLiteCommitObservers()
-    let logs = SQLiteLogs()
-    let starts = SQLiteLogStarts()
+    let logs = SQLiteLog.Registry()
+    let starts = SQLiteLog.Starts()
     let watch = SQLiteWatch()
-    private let shrinker = SQLiteLogShrinker()
+    private let shrinker = SQLiteWALShrinker()
     /// Admits every reader.
     let readers: ReaderGate
     /// Whether this has changed the schema, see ``table(ofCollection:)``.
@@ -116,7 +116,7 @@ package final class SQLiteFile: Sendable {
     }
 
     /// The place of the file, `nil` unless it is open for writing.
-    var openedPlace: SQLiteFilePlace? { openedPool?.place }
+    var openedPlace: SQLiteFileIdentity? { openedPool?.place }
 
     /// The connection that writes, `nil` if nothing was written.
     var openedWriter: DatabaseQueue? { openedPool?.openedWriter }
@@ -157,18 +157,18 @@ package final class SQLiteFile: Sendable {
     /// The connection that writes, opened if necessary, which can block the caller.
     ///
     /// - Throws: ``StorageError/Code/readOnly`` if the file was opened for reading only.
-    func writable() throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit) {
+    func blockingWritable() throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit) {
         let (pool, commits) = try pool(of: connections)
         return (try mapped { try pool.writer() }, commits)
     }
 
-    /// The form of ``writable()`` that blocks no caller.
-    func writableLater() async throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit) {
+    /// The form of ``blockingWritable()`` that blocks no caller.
+    func writable() async throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit) {
         if let connections = try openConnections() {
             let (pool, commits) = try pool(of: connections)
             if let writer = try pool.availableWriter() { return (writer, commits) }
         }
-        return try await openings.value { try self.writable() }
+        return try await openings.value { try self.blockingWritable() }
     }
 
     private func pool(of connections: Connections) throws -> (SQLiteConnectionPool, SQLiteGroupCommit) {
@@ -197,7 +197,7 @@ package final class SQLiteFile: Sendable {
     /// Reads any number of rows from one snapshot, on a thread that may block. A small file is read like a row.
     func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         guard case .pool(let pool, _)? = try openConnections(), isSmall, readers.tryEnter() else {
-            return try await read(isTransaction: true, body, entering: readers.enterLater)
+            return try await read(isTransaction: true, body, entering: readers.schedule)
         }
         return try await readWithoutWaiting(pool, isTransaction: true, body)
     }
@@ -226,7 +226,7 @@ package final class SQLiteFile: Sendable {
             return value
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             // The place is kept, so that the file is not closed before this read.
-            return try await read(isTransaction: true, body, entering: readers.returnLater)
+            return try await read(isTransaction: true, body, entering: readers.reschedule)
         } catch {
             readers.leave()
             throw storageError(error)
@@ -236,7 +236,7 @@ package final class SQLiteFile: Sendable {
     /// Reads from one snapshot on the connection that writes, or will write, on a thread that may block.
     func readOnWriter<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            readers.enterLater { [self] in
+            readers.schedule { [self] in
                 let result = Result { try mapped { try pool(of: connections).0.readOnWriter(body) } }
                 return { continuation.resume(with: result) }
             }
@@ -244,7 +244,7 @@ package final class SQLiteFile: Sendable {
     }
 
     /// The names of the tables without a log that no other connection can have changed since the start of their logs,
-    /// see ``SQLiteLogStarts``. This blocks the caller while the connection that writes is in use.
+    /// see ``SQLiteLog.Starts``. This blocks the caller while the connection that writes is in use.
     func tablesUnchangedSinceStart() throws -> Set<String> {
         guard starts.exist else { return [] }
         readers.enterWaiting()
@@ -257,7 +257,7 @@ package final class SQLiteFile: Sendable {
 
     /// Uses a reading connection outside of a transaction, on a thread that may block.
     func readLoosely<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await read(isTransaction: false, body, entering: readers.enterLater)
+        try await read(isTransaction: false, body, entering: readers.schedule)
     }
 
     private func read<Value: Sendable>(
@@ -276,18 +276,18 @@ package final class SQLiteFile: Sendable {
     /// Reads a row or two, blocking the caller if no connection is free.
     ///
     /// The closure runs outside of a transaction, so it must be a single statement.
-    func readOneHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try readHere(isTransaction: false, body)
+    func blockingReadOne<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try blockingRead(isTransaction: false, body)
     }
 
     /// Reads any number of rows from one snapshot, blocking the caller if no connection is free.
-    func readManyHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try readHere(isTransaction: true, body)
+    func blockingReadMany<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try blockingRead(isTransaction: true, body)
     }
 
     /// Uses a reading connection on the caller's thread. The gate counts it like those of asynchronous readers:
     /// otherwise they would take a connection for free that is in use, and block a thread that must not block.
-    private func readHere<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
+    private func blockingRead<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
         readers.enterWaiting()
         defer { readers.leave() }
         return try mapped { try connections.read(isTransaction: isTransaction, body) }

@@ -38,13 +38,13 @@ final class SQLiteGroupCommit: Sendable {
     }
 
     private let waiting = Locked(Waiting())
-    let place: SQLiteFilePlace
+    let place: SQLiteFileIdentity
     private let committed: @Sendable () -> Void
 
     /// - Parameters:
     ///   - place: The file's place, which is checked in each transaction.
     ///   - committed: Called on the writing connection after each group of jobs.
-    init(at place: SQLiteFilePlace, committed: @escaping @Sendable () -> Void) {
+    init(at place: SQLiteFileIdentity, committed: @escaping @Sendable () -> Void) {
         self.place = place
         self.committed = committed
     }
@@ -67,7 +67,8 @@ final class SQLiteGroupCommit: Sendable {
     ///
     /// Every caller waits for the writing connection. The one that gets it works for all callers that wait, so that
     /// most of them find their work done when they get it.
-    func commitHere(on writer: DatabaseQueue, _ work: @escaping Work, committed: @escaping @Sendable () -> Void) throws
+    func blockingCommit(on writer: DatabaseQueue, _ work: @escaping Work, committed: @escaping @Sendable () -> Void)
+        throws
     {
         let outcome = Locked<Result<Void, any Error>?>(nil)
         waiting.withLock { waiting in

@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 
-/// Reading a collection whose log is not in the file yet, see ``SQLiteLogStarts``.
+/// Reading a collection whose log is not in the file yet, see ``SQLiteLog.Starts``.
 extension SQLiteHistory {
 
-    /// Passes on all items in parts, with the position at which the log will begin.
+    /// Passes on all items in parts, with the row at which the log will begin.
     ///
     /// - Returns: `nil` if the log has to be created first: the file is not small, or has changed since an earlier
     ///   start. Also `nil` on another connection than the one that writes.
@@ -12,7 +12,7 @@ extension SQLiteHistory {
         in db: Database, _ receive: (Int, [(key: CacheKey, data: Data)]) -> Void
     ) throws -> StorageCursor? {
         guard core.isWriter(db), try isSmall(db), try !log.hasRemains(in: db) else { return nil }
-        let position = try core.starts.begin(of: table.name, in: db) {
+        let row = try core.starts.begin(of: table.name, in: db) {
             var all: [(key: CacheKey, data: Data)] = []
             try table.readAllItems(in: db) { number, items in
                 all += items
@@ -20,16 +20,16 @@ extension SQLiteHistory {
             }
             return all
         }
-        return position?.cursor
+        return row?.cursor
     }
 
     private func isSmall(_ db: Database) throws -> Bool {
         let count = try SQLiteStatement.integer("PRAGMA page_count", in: db) ?? 0
         let size = try SQLiteStatement.integer("PRAGMA page_size", in: db) ?? 0
-        return count * size <= SQLiteLogStarts.largestFile
+        return count * size <= SQLiteLog.Starts.largestFile
     }
 
-    /// Whether a cursor is the position of a start.
+    /// Whether a cursor is the row of a start.
     func isStart(_ cursor: StorageCursor) -> Bool {
         core.starts.digest(of: table.name, at: cursor) != nil
     }
@@ -42,7 +42,7 @@ extension SQLiteHistory {
 
     /// The net effect of all changes since a start that is not in the log, and the items under the written keys.
     ///
-    /// - Returns: `nil` if the cursor is not the position of a start, or if there is no log.
+    /// - Returns: `nil` if the cursor is not the row of a start, or if there is no log.
     func changes(sinceStart request: ChangesRequest, in db: Database) throws -> StorageDelta? {
         guard let digest = core.starts.digest(of: table.name, at: request.cursor), let end = try end(in: db) else {
             return nil

@@ -5,7 +5,7 @@ import GRDB
 struct SQLiteHistory: Sendable {
     let core: SQLiteFile
     let table: SQLiteTable
-    let log: SQLiteChangeLog
+    let log: SQLiteLog
 
     init(of table: SQLiteTable, in core: SQLiteFile) {
         self.core = core
@@ -45,7 +45,7 @@ struct SQLiteHistory: Sendable {
     }
 
     /// The end of the log, `nil` if there is no log.
-    func end(in db: Database) throws -> SQLiteLogPosition? {
+    func end(in db: Database) throws -> SQLiteLog.Row? {
         try core.checkPlace()
         let exists =
             switch try core.connections {
@@ -67,22 +67,22 @@ struct SQLiteHistory: Sendable {
         return end.cursor
     }
 
-    /// The next changes after a cursor, `nil` if the log does not contain its position.
+    /// The next changes after a cursor, `nil` if the log does not contain its row.
     func delta(since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database) throws -> StorageDelta? {
-        guard let position = SQLiteLogPosition(cursor), let end = try end(in: db) else { return nil }
-        guard try log.has(position, in: db) else {
-            guard let junction = core.starts.junction(of: table.name, at: position),
-                try log.has(junction.position, in: db)
+        guard let row = SQLiteLog.Row(cursor), let end = try end(in: db) else { return nil }
+        guard try log.has(row, in: db) else {
+            guard let junction = core.starts.junction(of: table.name, at: row),
+                try log.has(junction.row, in: db)
             else { return nil }
-            let cursor = junction.position.cursor
+            let cursor = junction.row.cursor
             if junction.changes.isEmpty { return try delta(since: cursor, excluding: origin, in: db) }
-            return StorageDelta(changes: junction.changes, cursor: cursor, isComplete: junction.position == end)
+            return StorageDelta(changes: junction.changes, cursor: cursor, isComplete: junction.row == end)
         }
-        guard position.number < end.number else { return StorageDelta(changes: [], cursor: cursor, isComplete: true) }
-        if let origin, try !log.hasChanges(after: position, notOf: origin, in: db) {
+        guard row.number < end.number else { return StorageDelta(changes: [], cursor: cursor, isComplete: true) }
+        if let origin, try !log.hasChanges(after: row, notOf: origin, in: db) {
             return StorageDelta(changes: [], cursor: end.cursor, isComplete: true)
         }
-        guard let part = try log.changes(after: position, in: db) else { return nil }
+        guard let part = try log.changes(after: row, in: db) else { return nil }
         return StorageDelta(changes: part.changes, cursor: part.last.cursor, isComplete: part.last == end)
     }
 

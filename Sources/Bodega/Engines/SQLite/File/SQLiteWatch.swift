@@ -20,10 +20,10 @@ final class SQLiteWatch: Sendable {
 
     private struct Followed: Sendable {
         /// `nil` if there is no collection.
-        let log: SQLiteChangeLog?
+        let log: SQLiteLog?
         let signals: ChangeSignals
         /// The end of the log when it was last signaled.
-        var end: SQLiteLogPosition?
+        var end: SQLiteLog.Row?
     }
 
     private struct State: Sendable {
@@ -95,7 +95,7 @@ final class SQLiteWatch: Sendable {
     /// Signals a commit to a table through the same file.
     ///
     /// - Parameter span: The part of the log that the commit takes up, `nil` if there is no log.
-    func committed(_ table: SQLiteTable, _ span: SQLiteLogSpan?) {
+    func committed(_ table: SQLiteTable, _ span: SQLiteLog.Span?) {
         let (signals, origin, missing) = state.withLock { state -> (ChangeSignals?, StorageOrigin?, ChangeSignals?) in
             let missing = state.followed[Self.missing]?.signals
             guard let followed = state.followed[table.name] else { return (nil, nil, missing) }
@@ -163,7 +163,7 @@ final class SQLiteWatch: Sendable {
         // it.
         guard let core = state.withLock({ $0.core }), core.isOpen else { return }
         do {
-            let ends = try core.readOneHere { db -> [String: SQLiteLogPosition?]? in
+            let ends = try core.blockingReadOne { db -> [String: SQLiteLog.Row?]? in
                 try core.checkPlace()
                 guard try versions.haveChanged(in: db) else { return nil }
                 // Only now: a follower that comes later reads earlier changes by itself.
@@ -190,7 +190,7 @@ final class SQLiteWatch: Sendable {
     }
 
     /// Signals if a log has another end than before. Without a log, any commit may have changed it.
-    private func found(_ end: SQLiteLogPosition?, of table: String) {
+    private func found(_ end: SQLiteLog.Row?, of table: String) {
         let signals = state.withLock { state -> ChangeSignals? in
             guard let followed = state.followed[table], end == nil || followed.end != end else { return nil }
             state.followed[table]?.end = end

@@ -18,7 +18,7 @@ extension SQLiteTable {
         try db.withSmallCache {
             while file.count < blob.count {
                 let part = try blob.read(min(StreamFile.partSize, blob.count - file.count), at: file.count)
-                try part.withUnsafeBytes { try file.appendHere($0) }
+                try part.withUnsafeBytes { try file.blockingAppend($0) }
             }
         }
         return StorageByteStream(file)
@@ -30,7 +30,7 @@ extension SQLiteTable {
     /// that an index covers can't be written in parts.
     func write(_ file: StreamFile, key: CacheKey, at date: Date, in db: Database) throws {
         if try hasIndexOverValues(in: db) {
-            return try write(try file.readAllHere(), key: key, at: date, in: db)
+            return try write(try file.blockingReadAll(), key: key, at: date, in: db)
         }
         try db.withSmallCache { try writeParts(of: file, key: key, at: date, in: db) }
     }
@@ -43,7 +43,7 @@ extension SQLiteTable {
         let blob = try SQLiteBlob(inTable: plainName, row: row, isWritable: true, db)
         var offset = 0
         while offset < blob.count {
-            let part = try file.readHere(at: offset)
+            let part = try file.blockingRead(at: offset)
             try blob.write(part, at: offset)
             offset += part.count
         }

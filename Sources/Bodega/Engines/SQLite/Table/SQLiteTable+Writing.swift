@@ -64,7 +64,7 @@ extension SQLiteTable {
         in db: Database,
         _ body: (inout Writer) throws -> Void
     ) throws {
-        try SQLiteLogWriter.replacingTriggers(of: log, ifWorthFor: count, origin: origin, in: db) { log in
+        try SQLiteLog.Writer.replacingTriggers(of: log, ifWorthFor: count, origin: origin, in: db) { log in
             var writer = try Writer(table: self, db: db, log: log, date: date)
             try body(&writer)
             try writer.finish()
@@ -77,7 +77,7 @@ extension SQLiteTable {
     private struct Writer {
         private let table: SQLiteTable
         private let db: Database
-        private let log: SQLiteLogWriter?
+        private let log: SQLiteLog.Writer?
         private var numbers: SQLiteRowNumbers
         private var upsert: SQLiteStatement
         /// Whether new rows may get a number from `numbers`.
@@ -88,7 +88,7 @@ extension SQLiteTable {
         /// The date of the first write of the next item, if each item has its own dates.
         private var createdAt: String?
 
-        init(table: SQLiteTable, db: Database, log: SQLiteLogWriter?, date: Date?) throws {
+        init(table: SQLiteTable, db: Database, log: SQLiteLog.Writer?, date: Date?) throws {
             self.table = table
             self.db = db
             self.log = log

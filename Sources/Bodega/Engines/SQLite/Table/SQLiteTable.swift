@@ -14,7 +14,7 @@ struct SQLiteTable: Sendable {
     let queries: Queries
 
     /// The log of the collection's changes, which may not exist.
-    let log: SQLiteChangeLog
+    let log: SQLiteLog
 
     /// The statement that writes an item unless the row with its text belongs to a key of another kind.
     let upsert: String
@@ -35,7 +35,7 @@ struct SQLiteTable: Sendable {
         // Without the prefix, which would be in the names of the log's many parts, too.
         let short =
             Self.isOfCollection(plainName) ? String(plainName.dropFirst(SQLiteCollections.prefix.count)) : plainName
-        log = SQLiteChangeLog(ofTable: plainName, short: short, quoted: name)
+        log = SQLiteLog(ofTable: plainName, short: short, quoted: name)
         func upsert(created: String, alsoSetting more: String, isNumbered: Bool = false) -> String {
             let (column, number) = isNumbered ? ("rowid, ", "?6, ") : ("", "")
             return """

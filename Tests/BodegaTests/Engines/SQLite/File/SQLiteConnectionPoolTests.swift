@@ -41,11 +41,11 @@ import Testing
     func firstWrite() async throws {
         try await createFile()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
-        let connection = try engine.core.readManyHere { $0.sqliteConnection }
+        let connection = try engine.core.blockingReadMany { $0.sqliteConnection }
         try await engine.write(Data("b".utf8), key: CacheKey("b"))
-        let writer = try engine.core.writable().writer
+        let writer = try engine.core.blockingWritable().writer
         #expect(writer.unsafeRead { $0.sqliteConnection } == connection)
-        #expect(try engine.core.readManyHere { $0.sqliteConnection } != connection)
+        #expect(try engine.core.blockingReadMany { $0.sqliteConnection } != connection)
         #expect(try await engine.fetch(key: CacheKey("b")) == Data("b".utf8))
     }
 
@@ -55,7 +55,7 @@ import Testing
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         try await whileReading(engine) {
             if isSynchronous {
-                try engine.core.writeUnreportedHere { try $0.execute(sql: "CREATE TABLE other (number INTEGER)") }
+                try engine.core.blockingWriteUnreported { try $0.execute(sql: "CREATE TABLE other (number INTEGER)") }
             } else {
                 try await engine.write(Data("b".utf8), key: CacheKey("b"))
             }

@@ -266,17 +266,17 @@ import Testing
             try await core.writeUnreported { db in
                 try table.log.remove(in: db)
                 #expect(try core.logs.attribute(to: mine, in: table.log, db) {} == nil)
-                try schema.withLock { $0 = try SQLiteChangeLog.schemaVersion(in: db) }
+                try schema.withLock { $0 = try SQLiteLog.schemaVersion(in: db) }
                 throw Refusal()
             }
         }
         // Another program brings the schema to the same version.
         var count = 0
-        while try await core.readMany(SQLiteChangeLog.schemaVersion(in:)) < schema.withLock({ $0 }) {
+        while try await core.readMany(SQLiteLog.schemaVersion(in:)) < schema.withLock({ $0 }) {
             try foreign("CREATE TABLE t\(count) (x)")
             count += 1
         }
-        #expect(try await core.readMany(SQLiteChangeLog.schemaVersion(in:)) == schema.withLock { $0 })
+        #expect(try await core.readMany(SQLiteLog.schemaVersion(in:)) == schema.withLock { $0 })
         try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: a) }
         #expect(try await engine.fetchChanges(since: cursor, excluding: mine)?.changes == [])
         #expect(try await engine.fetchChanges(since: cursor, excluding: nil)?.changes.map(\.origin) == [mine])

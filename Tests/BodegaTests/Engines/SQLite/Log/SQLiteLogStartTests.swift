@@ -49,7 +49,7 @@ import Testing
         _ = try await start(of: engine)
         #expect(try !hasLog())
         let large = try engine.collection(named: "large")
-        try await large.write(Data(count: SQLiteLogStarts.largestFile), key: CacheKey("b"))
+        try await large.write(Data(count: SQLiteLog.Starts.largestFile), key: CacheKey("b"))
         _ = try await start(of: large)
         #expect(try hasLog())
     }

@@ -113,7 +113,7 @@ import Testing
     func groupCommit(hasFailure: Bool) async throws {
         let engine = try open()
         let (core, cursor) = (engine.core, try await engine.fetchCursor())
-        let commits = try core.writable().commits
+        let commits = try core.blockingWritable().commits
         try foreign("CREATE TRIGGER t BEFORE INSERT ON data WHEN NEW.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END")
         let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
         let mayEnd = DispatchSemaphore(value: 0)

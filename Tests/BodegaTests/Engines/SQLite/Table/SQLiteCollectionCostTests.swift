@@ -36,9 +36,9 @@ import Testing
         let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
         let counter = RowCounter()
         try withExtendedLifetime((engine, counter)) {
-            try engine.core.writable().writer.writeWithoutTransaction { counter.watch($0) }
+            try engine.core.blockingWritable().writer.writeWithoutTransaction { counter.watch($0) }
             // Successive reads use the same connection.
-            try engine.core.readOneHere { counter.watch($0) }
+            try engine.core.blockingReadOne { counter.watch($0) }
             func create(_ numbers: Range<Int>) throws {
                 for number in numbers { _ = try engine.collection(named: "\(number)") }
             }

@@ -15,7 +15,7 @@ import Logging
 ///
 /// The lock of `state` guards the engine and the collections. Each file has its own, so a file that is slow to open
 /// does not block the others.
-final class SQLitePlace: Sendable {
+final class SQLiteLocation: Sendable {
 
     private struct State: Sendable {
         var engine: SQLiteStorageEngine?

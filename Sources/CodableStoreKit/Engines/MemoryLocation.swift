@@ -1,10 +1,10 @@
 import Bodega
 
 /// An in-memory location of collections, compared by its identity.
-final class MemoryPlace: Sendable, Hashable {
+final class MemoryLocation: Sendable, Hashable {
 
     /// The memory of ``CodableStore/Engine/inMemory``.
-    static let shared = MemoryPlace()
+    static let shared = MemoryLocation()
 
     private let cores = Locked<[String: CollectionCore]>([:])
 
@@ -18,7 +18,7 @@ final class MemoryPlace: Sendable, Hashable {
         }
     }
 
-    static func == (left: MemoryPlace, right: MemoryPlace) -> Bool {
+    static func == (left: MemoryLocation, right: MemoryLocation) -> Bool {
         left === right
     }
 

@@ -21,7 +21,7 @@ import Logging
 /// is copied, and at most 20 milliseconds for readers of other processes.
 ///
 /// `state` is guarded by its lock, which is never held during an attempt.
-final class SQLiteLogShrinker: Sendable {
+final class SQLiteWALShrinker: Sendable {
 
     /// The size of a log, in bytes, from which on it is truncated: four times the size at which SQLite copies its
     /// pages.
@@ -33,7 +33,7 @@ final class SQLiteLogShrinker: Sendable {
         var awaitsReaders = false
         var isRunning = false
         /// The size of the log at which the next attempt begins.
-        var next = SQLiteLogShrinker.limit
+        var next = SQLiteWALShrinker.limit
         var failures = 0
     }
 

@@ -11,12 +11,12 @@ import GRDB
 /// from, and it still reaches back to the cursor.
 ///
 /// Triggers don't know the origin of a change. A transaction of this package adds it to the rows that the triggers have
-/// written; see ``SQLiteLogs``. The rows of other programs have none.
+/// written; see ``SQLiteLog.Registry``. The rows of other programs have none.
 ///
 /// `REPLACE` removes conflicting rows without running triggers, unless a connection enables `recursive_triggers`. So a
 /// trigger notes those rows under negative numbers before the statement runs, and another one logs those that are gone
 /// after it. If the statement yields instead, its note is removed before the next note is made.
-final class SQLiteChangeLog: Sendable {
+final class SQLiteLog: Sendable {
 
     /// The number of changes that a log keeps.
     static let limit = 100_000
@@ -127,7 +127,7 @@ final class SQLiteChangeLog: Sendable {
     /// - Parameters:
     ///   - start: The first row, `nil` for one with another nonce than any row before.
     ///   - db: The connection.
-    func begin(from start: SQLiteLogPosition? = nil, in db: Database) throws {
+    func begin(from start: SQLiteLog.Row? = nil, in db: Database) throws {
         try remove(in: db)
         // The triggers rely on row ids, and must never make another program's statements fail.
         _ = try db.makeStatement(sql: "SELECT rowid, key, kind FROM main.\(table)")
@@ -151,7 +151,7 @@ final class SQLiteChangeLog: Sendable {
     }
 }
 
-extension SQLiteChangeLog {
+extension SQLiteLog {
 
     private struct Trigger {
         let name: String

@@ -1,20 +1,20 @@
 import Foundation
 import GRDB
 
-extension SQLiteChangeLog {
+extension SQLiteLog {
 
     /// The maximum number of changes that are read in one part.
     static let partLimit = 10_000
 
     /// The last row, `nil` if there is none.
-    func end(in db: Database) throws -> SQLiteLogPosition? {
+    func end(in db: Database) throws -> SQLiteLog.Row? {
         let statement = try SQLiteStatement(endQuery, in: db)
         defer { statement.reset() }
         return try statement.step() ? position(in: statement) : nil
     }
 
     /// The last row, `nil` if there is none or no log.
-    func endIfThere(in db: Database) throws -> SQLiteLogPosition? {
+    func endIfThere(in db: Database) throws -> SQLiteLog.Row? {
         do {
             return try end(in: db)
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_ERROR {
@@ -29,7 +29,7 @@ extension SQLiteChangeLog {
     }
 
     /// Whether the log contains a row.
-    func has(_ position: SQLiteLogPosition, in db: Database) throws -> Bool {
+    func has(_ position: SQLiteLog.Row, in db: Database) throws -> Bool {
         let statement = try SQLiteStatement(nonceQuery, in: db)
         defer { statement.reset() }
         try statement.bind(position.number, at: 1)
@@ -37,7 +37,7 @@ extension SQLiteChangeLog {
     }
 
     /// Whether a change after a row has another origin than a given one, or none.
-    func hasChanges(after position: SQLiteLogPosition, notOf origin: StorageOrigin, in db: Database) throws -> Bool {
+    func hasChanges(after position: SQLiteLog.Row, notOf origin: StorageOrigin, in db: Database) throws -> Bool {
         let statement = try SQLiteStatement(othersQuery, in: db)
         defer { statement.reset() }
         try statement.bind(position.number, at: 1)
@@ -49,9 +49,9 @@ extension SQLiteChangeLog {
     ///
     /// - Returns: `nil` if one of them has been removed.
     func changes(
-        after position: SQLiteLogPosition,
+        after position: SQLiteLog.Row,
         in db: Database
-    ) throws -> (changes: [StorageChange], last: SQLiteLogPosition)? {
+    ) throws -> (changes: [StorageChange], last: SQLiteLog.Row)? {
         let columns = "number, nonce, change, key, kind, origin"
         let sql = "SELECT \(columns) FROM main.\(name) WHERE number > ?1 ORDER BY number LIMIT ?2"
         let statement = try SQLiteStatement(sql, in: db)
@@ -71,14 +71,14 @@ extension SQLiteChangeLog {
         return (changes, last)
     }
 
-    private func position(in row: SQLiteStatement) -> SQLiteLogPosition {
-        SQLiteLogPosition(number: row.integer(at: 0) ?? 0, nonce: row.integer(at: 1) ?? 0)
+    private func position(in row: SQLiteStatement) -> SQLiteLog.Row {
+        SQLiteLog.Row(number: row.integer(at: 0) ?? 0, nonce: row.integer(at: 1) ?? 0)
     }
 
     /// Records the origin of the changes after a row, inside of a transaction.
     func setOrigin(
         _ origin: StorageOrigin,
-        ofChangesAfter position: SQLiteLogPosition,
+        ofChangesAfter position: SQLiteLog.Row,
         in db: Database
     ) throws {
         let statement = try SQLiteStatement(originUpdate, in: db)

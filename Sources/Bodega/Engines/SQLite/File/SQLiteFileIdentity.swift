@@ -12,7 +12,7 @@ import Musl
 ///
 /// The path may contain symbolic links, which other programs can point elsewhere. SQLite keeps the WAL beside the file
 /// itself, so the file must be at the resolved path, too.
-struct SQLiteFilePlace: Sendable {
+struct SQLiteFileIdentity: Sendable {
     private let identity: SQLiteReadRegistry.Identity?
     private let paths: [String]
     /// The path with symbolic links resolved, beside which the WAL is.

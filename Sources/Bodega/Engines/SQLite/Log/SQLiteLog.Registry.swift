@@ -1,0 +1,66 @@
+import Foundation
+import GRDB
+
+extension SQLiteLog {
+    /// The change logs of one file: which collections have one, and the origins of the changes in them.
+    final class Registry: Sendable {
+
+        /// What was found at one version of the schema. Every program that creates or removes a log changes the
+        /// version.
+        private struct Finding: Sendable {
+            let schema: Int
+            let exists: Bool
+        }
+
+        /// The last findings, by the names of the logs, for a limited number of logs.
+        private let findings = Locked<[String: Finding]>([:])
+        private static let limit = 512
+
+        /// Whether there is a log, and it is complete.
+        ///
+        /// While the schema is unchanged, this reads only its version, so that a write to a collection without a log
+        /// costs hardly more than one to a file without logs.
+        func exists(_ log: SQLiteLog, in db: Database) throws -> Bool {
+            let schema = try SQLiteLog.schemaVersion(in: db)
+            if let finding = findings.withLock({ $0[log.name] }), finding.schema == schema { return finding.exists }
+            let finding = Finding(schema: schema, exists: try log.isComplete(in: db))
+            if db.isInsideTransaction, !db.configuration.readonly {
+                // The transaction may have changed the schema. After a rollback, another one can reuse the version.
+                db.afterNextTransaction { _ in self.keep(finding, of: log) }
+            } else {
+                keep(finding, of: log)
+            }
+            return finding.exists
+        }
+
+        private func keep(_ finding: Finding, of log: SQLiteLog) {
+            findings.withLock { findings in
+                if findings.count >= Self.limit { findings = [:] }
+                findings[log.name] = finding
+            }
+        }
+
+        /// Changes a collection inside of a transaction, and records the origin of the changes in the collection's log.
+        ///
+        /// - Parameters:
+        ///   - origin: The origin.
+        ///   - log: The collection's log.
+        ///   - work: Changes the collection.
+        /// - Returns: The part of the log that the changes take up; `nil` if there is no log.
+        func attribute(
+            to origin: StorageOrigin,
+            in log: SQLiteLog,
+            _ db: Database,
+            _ work: () throws -> Void
+        ) throws -> SQLiteLog.Span? {
+            guard try exists(log, in: db), let before = try log.end(in: db) else {
+                try work()
+                return nil
+            }
+            try work()
+            try log.setOrigin(origin, ofChangesAfter: before, in: db)
+            guard let after = try log.end(in: db) else { return nil }
+            return SQLiteLog.Span(before: before, after: after, origin: origin)
+        }
+    }
+}
