@@ -78,8 +78,8 @@ import Testing
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory, lockTimeout: 1_000)
         try await engine.write((0..<500).map { (CacheKey("\($0)"), Data(count: 10_000)) })
-        let writer = try engine.core.blockingWritable().writer
-        try await writer.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM data") }
+        let database = try engine.core.blockingWritable().writer
+        try await database.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM data") }
         let writer = try DatabaseQueue(path: engine.file.path)
         try await writer.writeWithoutTransaction { db in
             try db.inTransaction(.immediate) {

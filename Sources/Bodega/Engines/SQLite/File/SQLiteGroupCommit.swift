@@ -67,9 +67,9 @@ final class SQLiteGroupCommit: Sendable {
     ///
     /// Every caller waits for the writing connection. The one that gets it works for all callers that wait, so that
     /// most of them find their work done when they get it.
-    func blockingCommit(on writer: DatabaseQueue, _ work: @escaping Work, committed: @escaping @Sendable () -> Void)
-        throws
-    {
+    func blockingCommit(
+        on writer: DatabaseQueue, _ work: @escaping Work, committed: @escaping @Sendable () -> Void
+    ) throws {
         let outcome = Locked<Result<Void, any Error>?>(nil)
         waiting.withLock { waiting in
             waiting.jobs.append(Job(work: work, committed: committed) { result in outcome.withLock { $0 = result } })
