@@ -4,5 +4,5 @@ import BenchHarness
 enum Metrics {
     static let all: [Metric] =
         opening + starting + sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + coder + objects + store
-        + codableStore + values + scale + wrappers + wrapperWrites + caches + memory + feed
+        + codableStore + values + scale + wrappers + wrapperWrites + wrappedStores + caches + memory + feed
 }
