@@ -43,11 +43,34 @@ struct SiteTests {
                     #expect(site.has(link), "\(page) links to \(link)")
                 }
             }
+            try await search(server, tab)
             try await look(at: ["/documentation/emporium", "/documentation/boutique/store"], of: server, tab)
             let problems = await tab.problems
             #expect(problems == [])
         }
         #expect(try await server.stop() == -SIGTERM)
+    }
+
+    /// Searches on the landing page for a symbol of each product, and for an article.
+    private func search(_ server: ServerProcess, _ tab: Tab) async throws {
+        try await tab.navigate(to: server.address + "/documentation/emporium")
+        try await tab.wait(for: "document.querySelector('.navigator input')")
+        for word in [
+            "StoredValue", "CodableStoreContainer", "MirroredStorageEngine", "PostgresDatabase", "HTTPStorageOptions",
+            "FaultInjectingStorageEngine", "RecordDecoder", "Encryption",
+        ] {
+            _ = try await tab.evaluate(
+                """
+                (() => {
+                    const input = document.querySelector('.navigator input');
+                    const value = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+                    value.set.call(input, \(Tab.quoted(word)));
+                    input.dispatchEvent(new Event('input', { bubbles: true }));
+                    return true;
+                })()
+                """, as: Bool.self)
+            try await tab.wait(for: "document.querySelector('.navigator').innerText.includes(\(Tab.quoted(word)))")
+        }
     }
 
     /// Takes screenshots of pages, in light and dark, in wide and narrow windows.
