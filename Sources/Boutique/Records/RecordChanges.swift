@@ -109,7 +109,7 @@ extension RecordChanges {
         _ exceptions: RecordExceptions,
         with operations: [[StoreChange<Item>]]
     ) -> Shown? {
-        if exceptions.hasDisplacedItems || exceptions.hasDuplicates { return nil }
+        if exceptions.hidePlaces { return nil }
         // A removed file of the first Bodega may also have been found under another key.
         if parts.contains(where: { $0.removed.contains { $0.kind != .hashed } }) { return nil }
         var shown = Shown(exceptions: exceptions)

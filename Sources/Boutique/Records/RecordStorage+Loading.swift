@@ -1,4 +1,4 @@
-public import Bodega
+import Bodega
 import Foundation
 import Logging
 
@@ -8,6 +8,18 @@ struct LoadedRecords<Item: StorableItem>: Sendable {
     var exceptions = RecordExceptions()
     /// The cursor in the engine's log at which the records were read, if it is known.
     var cursor: StorageCursor?
+}
+
+extension LoadedRecords {
+    /// Puts the items in order.
+    init(_ decoded: DecodedRecords<Item>) {
+        for error in decoded.unreadable { exceptions.report(error) }
+        if decoded.irregular.isEmpty, let contents = OrderedItems(decoded.items, ranks: decoded.ranks) {
+            self.contents = contents
+        } else {
+            addAll(decoded)
+        }
+    }
 }
 
 /// A record after decoding.
@@ -39,7 +51,7 @@ extension RecordStorage {
         log(decoded.undecodable)
         // Larger records may make the engine evict others.
         if coding.migration != nil, await rewriteOld(decoded) { return try await load(needsCursor: needsCursor) }
-        var loaded = assemble(decoded)
+        var loaded = LoadedRecords(decoded)
         loaded.cursor = cursor
         return loaded
     }
@@ -80,42 +92,6 @@ extension RecordStorage {
             }
         }
         return decoded + unreadable.compactMap { error in error.key.map { ($0, .undecodable(error)) } }
-    }
-
-    /// Puts the items in order. If several records hold the same item, the one under the item's own key wins, or else
-    /// the one with the smallest key, and the others are reported. A copy of a reported record has a greater key than
-    /// the original, so the same record wins at each load.
-    private func assemble(_ decoded: DecodedRecords<Item>) -> LoadedRecords<Item> {
-        var loaded = LoadedRecords<Item>()
-        for error in decoded.unreadable { loaded.exceptions.report(error) }
-        if decoded.irregular.isEmpty, let contents = OrderedItems(decoded.items, ranks: decoded.ranks) {
-            loaded.contents = contents
-            return loaded
-        }
-        loaded.contents.reserveCapacity(decoded.keys.count)
-        decoded.forEach { key, record in
-            switch record {
-            case .undecodable(let error):
-                loaded.exceptions.report(error)
-            case .item(let item, let itemKey, _) where key == itemKey:
-                loaded.contents.insert(item, under: itemKey)
-                if let duplicate = loaded.exceptions.removeDisplacement(of: itemKey) {
-                    loaded.exceptions.reportDuplicate(duplicate, of: itemKey)
-                }
-            case .item(let item, let itemKey, _):
-                let earlier = loaded.contents.contains(itemKey) ? loaded.exceptions.recordKey(of: itemKey) : nil
-                if let earlier, earlier == itemKey || earlier.isOrdered(before: key) {
-                    loaded.exceptions.reportDuplicate(key, of: itemKey)
-                } else {
-                    if let duplicate = loaded.exceptions.removeDisplacement(of: itemKey) {
-                        loaded.exceptions.reportDuplicate(duplicate, of: itemKey)
-                    }
-                    loaded.contents.insert(item, under: itemKey)
-                    loaded.exceptions.displace(itemKey, to: key)
-                }
-            }
-        }
-        return loaded
     }
 
     /// Rewrites records in the current shape, each under its key. If this fails, a later load rewrites the rest.
@@ -165,15 +141,4 @@ extension RecordStorage {
         if operations.isEmpty { return false }
         return try await !apply(operations).report.evicted.isEmpty
     }
-}
-
-extension CacheKey {
-    fileprivate func isOrdered(before other: CacheKey) -> Bool {
-        (rawValue, kind.rawValue) < (other.rawValue, other.kind.rawValue)
-    }
-}
-
-extension StorageError.Code {
-    /// Several records hold items with the same identifier, so the store shows only one of them.
-    public static let duplicateRecord = StorageError.Code(rawValue: "duplicateRecord")
 }

@@ -1,8 +1,8 @@
 import Bodega
-import Foundation
 import Logging
 
-/// A step of an operation, as the caller has given it.
+/// A step of an operation, as the caller has given it. The keys of its items are determined when it is written, because
+/// that takes long for many items.
 enum StoreStep<Item: StorableItem>: Sendable {
     case insert([Item])
     case removeItems([Item])
@@ -10,38 +10,20 @@ enum StoreStep<Item: StorableItem>: Sendable {
     case removeAll
 }
 
-/// An operation that is ready to be written.
-struct PreparedOperation<Item: StorableItem>: Sendable {
-    /// The changes of the store's items.
-    var changes: [StoreChange<Item>] = []
-    /// The changes of the engine's records.
-    var records: [StorageOperation] = []
-    /// The bytes of exceptional records that the operation replaces, moves or removes, to restore them if it fails.
-    var originals: [CacheKey: Data] = [:]
-    /// Whether it copies a record with an item that the store does not show.
-    var leavesItemUnshown = false
-}
-
 /// The outcome of writing operations as one batch.
 struct WrittenOperations<Item: StorableItem>: Sendable {
-    /// For each operation up to a failure that ends the batch, the prepared operation or the error of its preparation.
-    var prepared: [Result<PreparedOperation<Item>, any Error>]
-    /// The exceptions after the operations.
-    var exceptions: RecordExceptions
-    /// The outcome of writing the prepared operations.
-    var outcome: Result<Void, any Error>
+    /// For each operation up to a failure that ends the batch, the changes of the items or the error of its preparation.
+    fileprivate(set) var operations: [Result<[StoreChange<Item>], any Error>] = []
+    /// The changes of the engine's records.
+    fileprivate(set) var records: [StorageOperation] = []
+    /// How the batch preserves exceptional records, if there are any.
+    fileprivate(set) var planner: WritePlanner<Item>?
+    /// The outcome of writing the records.
+    fileprivate(set) var outcome: Result<Void, any Error> = .success(())
     /// The changes after the store's cursor, including these operations, or `nil` if they are not known.
-    var changes: RecordChanges<Item>?
-    /// The keys of the records that the engine has evicted or let expire.
-    var lost: Set<CacheKey> = []
-    /// Whether all records must be read to know what the engine has lost.
-    var mustReload = false
-
-    private var records: [StorageOperation] {
-        var records: [StorageOperation] = []
-        for case .success(let operation) in prepared { records += operation.records }
-        return records
-    }
+    fileprivate(set) var changes: RecordChanges<Item>?
+    /// The records that the engine has lost on its own.
+    fileprivate(set) var lost = LostRecords()
 
     /// The keys of the records that the operations remove; `nil` if they remove all.
     fileprivate var removedKeys: Set<CacheKey>? {
@@ -55,11 +37,6 @@ struct WrittenOperations<Item: StorableItem>: Sendable {
         }
         return keys
     }
-
-    /// Whether the operations write one of some records.
-    fileprivate func writes(anyOf keys: Set<CacheKey>) -> Bool {
-        !keys.isEmpty && records.contains { $0.writtenKey.map(keys.contains) ?? false }
-    }
 }
 
 extension RecordStorage {
@@ -69,158 +46,62 @@ extension RecordStorage {
     ///
     /// - Parameters:
     ///   - operations: The steps of each operation.
-    ///   - before: The exceptions before the operations.
-    ///   - contents: The items, or `nil` if there are no exceptions.
+    ///   - planner: The planner, if there are exceptional records.
     ///   - cursor: The store's cursor in the engine's log, if it is known.
     ///   - stopsAtFailure: Whether preparation ends with the first failed operation, because later ones depend on it.
     func write(
         _ operations: [[StoreStep<Item>]],
-        _ before: RecordExceptions,
-        _ contents: OrderedItems<Item>?,
+        around planner: WritePlanner<Item>?,
         since cursor: StorageCursor?,
         stopsAtFailure: Bool
     ) async -> WrittenOperations<Item> {
         // Together, so that many small operations are encoded on all cores, like a large one.
-        let encoded = await EncodedItems(operations, coding)
-        var next = 0
-        var planner = WritePlanner(storage: self, exceptions: before, contents: contents)
-        var written = WrittenOperations<Item>(prepared: [], exceptions: before, outcome: .success(()))
-        written.prepared.reserveCapacity(operations.count)
+        var encoded = await EncodedItems(operations, coding)
+        var written = WrittenOperations<Item>(planner: planner)
+        written.operations.reserveCapacity(operations.count)
         for steps in operations {
-            let indices = next..<(next + steps.reduce(0) { $0 + $1.insertedItems.count })
-            next = indices.upperBound
-            do {
-                try encoded.checkSuccess(of: indices)
-                written.prepared.append(.success(try await prepare(steps, encoded, indices, &planner)))
-            } catch {
-                written.prepared.append(.failure(error))
-                if stopsAtFailure { break }
-            }
+            let changes = Result { try encoded.takeChanges(steps, coding, &written.records) }
+            written.operations.append(changes)
+            if stopsAtFailure, case .failure = changes { break }
         }
-        written.exceptions = planner.exceptions
-        let answer: StorageAnswer<BatchOutcome>?
+        await written.planner?.plan(&written.operations, &written.records, stopsAtFailure: stopsAtFailure)
         do {
-            answer = try await apply(written.prepared)
+            let answer = written.records.isEmpty ? nil : try await apply(written.records)
+            if let cursor { written.changes = await changes(since: cursor, after: written, answer?.value.commit) }
+            written.lost = await lostRecords(answer?.report.evicted ?? [], after: written)
         } catch {
             written.outcome = .failure(error)
-            return written
         }
-        if let cursor {
-            // The engine signals later changes.
-            if let commit = answer?.value.commit, commit.before == cursor {
-                written.changes = RecordChanges(ownUpTo: commit.after)
-            } else {
-                do {
-                    written.changes = try await changes(since: cursor, removed: written.removedKeys)
-                } catch {
-                    // The operations are written. The store catches up later, and logs the error if it persists.
-                    boutiqueLogger.debug("Changes could not be read after a write.", metadata: ["error": "\(error)"])
-                }
-            }
-        }
-        await findLost(answer?.report.evicted ?? [], &written)
         return written
     }
 
-    /// Finds out which records the engine has lost on its own.
+    /// Determines what has changed since the store's cursor, after a write.
     ///
     /// - Parameters:
-    ///   - evicted: The keys of the records that it may have evicted during the write.
-    ///   - written: The outcome of the write, to which the method adds them and those that have expired.
-    private func findLost(_ evicted: Set<CacheKey>, _ written: inout WrittenOperations<Item>) async {
-        let expired = traits.contains(.expires) ? expiringRecords.takeExpired(at: engine.now()) : []
-        let keys = evicted.union(expired)
-        if keys.isEmpty { return }
-        // A record that was evicted and written again is the last one, which only the engine's order shows.
-        written.mustReload = !written.exceptions.isEmpty || written.writes(anyOf: evicted)
+    ///   - cursor: The store's cursor.
+    ///   - written: The write.
+    ///   - commit: The place of the write in the log, if the engine reports it.
+    private func changes(
+        since cursor: StorageCursor, after written: WrittenOperations<Item>, _ commit: StorageCommit?
+    ) async -> RecordChanges<Item>? {
+        // The engine signals later changes.
+        if let commit, commit.before == cursor { return RecordChanges(ownUpTo: commit.after) }
         do {
-            let request = FetchRequest(
-                Array(keys), traits.contains(.expires) ? .expiry : [], options: ReadOptions(needsOriginal: true))
-            let remaining = try await engine.fetch(request).value
-            expiringRecords.note(remaining)
-            written.lost = keys.subtracting(remaining.map(\.key))
+            return try await changes(since: cursor, removed: written.removedKeys)
         } catch {
-            boutiqueLogger.debug("Evictions could not be read after a write.", metadata: ["error": "\(error)"])
-            (written.lost, written.mustReload) = (keys, true)
+            // The operations are written. The store catches up later, and logs the error if it persists.
+            boutiqueLogger.debug("Changes could not be read after a write.", metadata: ["error": "\(error)"])
+            return nil
         }
-    }
-
-    private func apply(
-        _ prepared: [Result<PreparedOperation<Item>, any Error>]
-    ) async throws -> StorageAnswer<BatchOutcome>? {
-        var records: [StorageOperation] = []
-        if prepared.count == 1, case .success(let operation) = prepared[0] {
-            records = operation.records
-        } else {
-            for case .success(let operation) in prepared { records += operation.records }
-        }
-        return records.isEmpty ? nil : try await apply(records)
-    }
-
-    /// Determines the records that an operation changes. If the method throws, the planner is unchanged.
-    private func prepare(
-        _ steps: [StoreStep<Item>],
-        _ encoded: EncodedItems<Item>,
-        _ indices: Range<Int>,
-        _ planner: inout WritePlanner<Item>
-    ) async throws -> PreparedOperation<Item> {
-        var next = indices.lowerBound
-        var prepared = PreparedOperation<Item>()
-        // A copy only if there are exceptions, because a second reference would make each change copy the planner's
-        // state.
-        let before = planner.isPlain ? nil : planner
-        do {
-            for step in steps {
-                switch step {
-                case .insert(let items):
-                    let writes = encoded.writes(next..<(next + items.count))
-                    next += items.count
-                    try await insert(items, writes, &prepared, &planner)
-                case .removeItems(let items):
-                    try await remove(items.map { coding.key(of: $0) }, &prepared, &planner)
-                case .remove(let keys):
-                    try await remove(keys, &prepared, &planner)
-                case .removeAll:
-                    try await planner.removeAll(&prepared)
-                    prepared.changes.append(.removeAll)
-                }
-            }
-        } catch {
-            if let before { planner = before }
-            throw error
-        }
-        return prepared
-    }
-
-    private func insert(
-        _ items: [Item],
-        _ writes: ArraySlice<StorageOperation>,
-        _ prepared: inout PreparedOperation<Item>,
-        _ planner: inout WritePlanner<Item>
-    ) async throws {
-        let keys = writes.compactMap { $0.writtenKey }
-        prepared.changes.append(.insert(keys: keys, items: items))
-        if planner.isPlain {
-            prepared.records += writes
-        } else {
-            for (key, write) in zip(keys, writes) { try await planner.write(key, write, &prepared) }
-        }
-    }
-
-    private func remove(
-        _ keys: [CacheKey],
-        _ prepared: inout PreparedOperation<Item>,
-        _ planner: inout WritePlanner<Item>
-    ) async throws {
-        try await planner.remove(keys, &prepared)
-        prepared.changes.append(.remove(keys))
     }
 }
 
-/// The writes of all items that operations insert, in order.
+/// The records of all items that operations insert, in order.
 private struct EncodedItems<Item: StorableItem>: Sendable {
     private let writes: [StorageOperation]
     private let failures: [Int: StorageError]
+    /// The index of the next item to take.
+    private var next = 0
 
     /// Encodes items on all cores.
     init(_ operations: [[StoreStep<Item>]], _ coding: RecordCoding<Item>) async {
@@ -245,26 +126,52 @@ private struct EncodedItems<Item: StorableItem>: Sendable {
         self.failures = failures.withLock { $0 }
     }
 
-    /// Throws the first error of the items at some indices.
-    func checkSuccess(of indices: Range<Int>) throws {
-        if failures.isEmpty { return }
-        for index in indices { if let error = failures[index] { throw error } }
+    /// Takes the items of the next operation.
+    ///
+    /// - Parameters:
+    ///   - steps: The steps of the operation.
+    ///   - coding: The coding of the items' keys.
+    ///   - records: The changes of the engine's records, to which the method adds those of the operation.
+    /// - Returns: The changes of the items.
+    /// - Throws: The error of the first item that could not be encoded.
+    mutating func takeChanges(
+        _ steps: [StoreStep<Item>], _ coding: RecordCoding<Item>, _ records: inout [StorageOperation]
+    ) throws -> [StoreChange<Item>] {
+        let start = next
+        next += steps.reduce(0) { $0 + $1.insertedItems.count }
+        if !failures.isEmpty { for index in start..<next { if let error = failures[index] { throw error } } }
+        var writes = writes[start..<next]
+        return steps.map { step in
+            switch step {
+            case .insert(let items):
+                let taken = writes.prefix(items.count)
+                writes = writes.dropFirst(items.count)
+                records += taken
+                return .insert(keys: taken.compactMap { $0.writtenKey }, items: items)
+            case .removeItems(let items): return removal(of: items.map { coding.key(of: $0) }, &records)
+            case .remove(let keys): return removal(of: keys, &records)
+            case .removeAll:
+                records.append(.removeAll)
+                return .removeAll
+            }
+        }
     }
 
-    /// The writes of the items at some indices.
-    func writes(_ indices: Range<Int>) -> ArraySlice<StorageOperation> {
-        writes[indices]
-    }
-}
-
-extension StorageOperation {
-    fileprivate var writtenKey: CacheKey? {
-        if case .write(let key, _) = self { key } else { nil }
+    private func removal(of keys: [CacheKey], _ records: inout [StorageOperation]) -> StoreChange<Item> {
+        records += keys.map { .remove(key: $0) }
+        return .remove(keys)
     }
 }
 
 extension StoreStep {
     fileprivate var insertedItems: [Item] {
         if case .insert(let items) = self { items } else { [] }
+    }
+}
+
+extension StorageOperation {
+    /// The key of the record that the operation writes.
+    var writtenKey: CacheKey? {
+        if case .write(let key, _) = self { key } else { nil }
     }
 }

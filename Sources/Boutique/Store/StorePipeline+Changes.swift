@@ -55,22 +55,23 @@ extension StorePipeline {
     /// Records that the engine has lost on its own are hidden first: it has made room for the operations.
     func show(_ operations: [[StoreChange<Item>]], _ written: WrittenOperations<Item>) async {
         let isFollowing = cursor != nil
-        let lost = shown(written.lost)
+        let exceptions = written.planner?.exceptions ?? model.exceptions
+        let lost = shown(written.lost.keys)
         let operations = lost.isEmpty ? operations : [[.remove(lost)]] + operations
         if isFollowing, let changes = written.changes {
             if !changes.hasForeignChanges {
                 cursor = changes.cursor
-                return await apply(operations, written.exceptions)
+                return await apply(operations, exceptions)
             }
-            if await show(changes, with: operations, written.exceptions) {
+            if await show(changes, with: operations, exceptions) {
                 // The log contains what was evicted, but not what has expired.
-                let lost = shown(written.lost)
+                let lost = shown(written.lost.keys)
                 if !lost.isEmpty { await apply([[.remove(lost)]], model.exceptions) }
                 if cursor == nil { follower.catchUp() }
                 return
             }
         }
-        await apply(operations, written.exceptions)
+        await apply(operations, exceptions)
         if isFollowing {
             // The operations are written, but it is not known what other origins have changed.
             cursor = nil
@@ -95,7 +96,7 @@ extension StorePipeline {
         with operations: [[StoreChange<Item>]] = [],
         _ exceptions: RecordExceptions? = nil
     ) async -> Bool {
-        if model.exceptions.hasDisplacedItems || model.exceptions.hasDuplicates { return false }
+        if model.exceptions.hidePlaces { return false }
         let exceptions = exceptions ?? model.exceptions
         let count = changes.count + model.contents.changeCount(operations)
         let shown =

@@ -178,35 +178,38 @@ final class StorePipeline<Item: StorableItem> {
         if jobs.isEmpty { return }
         let isPlanned = jobs[0].isTransaction
         let written = await records.write(
-            steps, model.exceptions, model.exceptions.isEmpty ? nil : model.contents, since: cursor,
-            stopsAtFailure: isPlanned)
-        var ready: [(job: StoreJob<Item>, operation: PreparedOperation<Item>)] = []
+            steps, around: WritePlanner(records, model), since: cursor, stopsAtFailure: isPlanned)
+        var (ready, changes): ([StoreJob<Item>], [[StoreChange<Item>]]) = ([], [])
         // Closures instead of key paths, here and in all code that each operation runs: a key path into a generic type
         // is created again at each use.
-        for (job, prepared) in zip(jobs, written.prepared) {
+        for (job, prepared) in zip(jobs, written.operations) {
             switch prepared {
-            case .success(let operation): ready.append((job, operation))
+            case .success(let prepared):
+                ready.append(job)
+                changes.append(prepared)
             case .failure(let error): job.finish(.failure(error))
             }
         }
         // These transactions were planned on top of one that has failed, so they are planned again.
-        for job in jobs.dropFirst(written.prepared.count).reversed() { queue.prepend(job) }
+        for job in jobs.dropFirst(written.operations.count).reversed() { queue.prepend(job) }
         if ready.isEmpty { return }
         switch written.outcome {
         case .success:
-            await show(ready.map { $0.operation.changes }, written)
-            releaseElsewhere(written, count: ready.reduce(0) { $0 + $1.operation.records.count })
-            if written.mustReload { await reloadAfterWrite() }
-            if ready.contains(where: { $0.operation.leavesItemUnshown }) {
+            await show(changes, written)
+            releaseElsewhere(written, count: written.records.count)
+            if written.lost.mustReload { await reloadAfterWrite() }
+            if written.planner?.leavesItemUnshown == true {
                 mustReload = true
                 follower.catchUp()
             }
-            for (job, _) in ready { job.finish(.success(())) }
+            for job in ready { job.finish(.success(())) }
         case .failure(let error):
-            failedBatch = FailedBatch(ready.map { $0.operation }, hasEvictions: records.traits.contains(.evicts))
+            failedBatch = FailedBatch(
+                operations: written.records, originals: written.planner?.originals ?? [:],
+                hasEvictions: records.traits.contains(.evicts))
             let resolved = await result(resolveFailure)
             if case .failure = resolved { follower.catchUp() }
-            retryOrFail(ready.map { $0.job }, with: error, resolved)
+            retryOrFail(ready, with: error, resolved)
         }
     }
 

@@ -9,9 +9,9 @@ import Foundation
 /// and is shared with other origins, and undoing could overwrite what they have written in the meantime.
 struct FailedBatch: Sendable {
     /// The operations of the batch.
-    private(set) var operations: [StorageOperation] = []
+    let operations: [StorageOperation]
     /// The original bytes of the exceptional records that the batch was to replace, move or remove.
-    private(set) var originals: [CacheKey: Data] = [:]
+    let originals: [CacheKey: Data]
     /// Whether the engine may have evicted other records.
     let hasEvictions: Bool
 
@@ -23,14 +23,6 @@ struct FailedBatch: Sendable {
         case items
         /// The engine may have evicted records, which stay evicted.
         case evictions
-    }
-
-    init<Item>(_ prepared: [PreparedOperation<Item>], hasEvictions: Bool) {
-        self.hasEvictions = hasEvictions
-        for operation in prepared {
-            operations += operation.records
-            originals.merge(operation.originals) { first, _ in first }
-        }
     }
 }
 

@@ -34,6 +34,9 @@ struct RecordExceptions: Sendable {
     /// Whether each record is an item under its own key.
     var isEmpty: Bool { reports.isEmpty && recordKeys.isEmpty }
 
+    /// Whether a changed record does not show which item has changed, so that all records have to be read.
+    var hidePlaces: Bool { hasDisplacedItems || hasDuplicates }
+
     // MARK: Reported records
 
     /// Whether there are reported records.
