@@ -47,7 +47,7 @@ private func useUsers() throws {
         }
     }
 
-    // One result an object: what one of them does not survive, the others do.
+    // One result per object; a failure affects no other object.
     for result in [user, User(id: "43", name: "Elliot")].save() {
         if case .failure(let id, let error) = result { print(id, error) }
     }
@@ -57,7 +57,7 @@ private func useUsers() throws {
 }
 
 private func useStores() throws {
-    let files = CodableStore<User>()  // a file an object, in the user's documents; on Linux in $XDG_DATA_HOME
+    let files = CodableStore<User>()  // one file per object, in the user's documents; on Linux in $XDG_DATA_HOME
     let archive = CodableStore<User>(container: "2024", engine: .sqlite)  // one SQLite file, for many objects
     let draft = CodableStore<User>(engine: .inMemory)
 

@@ -41,7 +41,7 @@ private func useEngines(backupFile: URL) async throws {
     // One SQLite file: the default choice.
     let database = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Quotes"))
 
-    // One file an item, named as Bodega names them.
+    // One file per item, named as Bodega names them.
     let folder = try DiskStorageEngine(opening: .caches(appendingPath: "Pictures"), durability: .relaxed)
 
     // In memory: for tests, previews and caches.

@@ -1,6 +1,7 @@
-// The snippet of the guide about queries. A test compares it with the guide, line by line.
+// The snippets of the guide about queries. A test compares it with the guide, line by line.
 import Bodega
 import Foundation
+import TestSupport
 import Testing
 
 struct Note: Codable {
@@ -36,4 +37,56 @@ func printOverdue(in notes: ObjectStorage<Note>, at now: Date) async throws {
     try await printOverdue(in: notes, at: now)
     let overdue = Query<Note>(where: #Predicate { !$0.isDone && $0.dueDate < now })
     #expect(try await notes.count(overdue) == 60)
+}
+
+extension String {
+    /// The text in lower case, without accents.
+    var folded: String {
+        folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+    }
+}
+
+struct Contact: Codable {
+    var name: String { didSet { foldedName = name.folded } }
+    private(set) var foldedName: String
+
+    init(name: String) {
+        self.name = name
+        foldedName = name.folded
+    }
+}
+
+extension Contact: Queryable {
+    static let indexes = [Index("foldedName", \Contact.foldedName)]
+}
+
+func search(_ text: String, in contacts: ObjectStorage<Contact>) async throws -> [Contact] {
+    let text = text.folded
+    let matches = Query<Contact>(
+        where: #Predicate { $0.foldedName.starts(with: text) }, sortedBy: SortDescriptor(\.foldedName))
+    return try await contacts.fetch(matches, limit: 50).objects
+}
+
+@Test func `The guide about queries finds texts regardless of case and accents`() async throws {
+    let folder = TemporaryFolder()
+    let contacts = ObjectStorage<Contact>(storage: try SQLiteStorageEngine(opening: folder.directory))
+    for name in ["Łukasz", "Zoë", "ÉMILE", "emil", "İpek", "Straßer", "Ｋｅｎ"] {
+        try await contacts.store(Contact(name: name), forKey: CacheKey(name))
+    }
+    var renamed = Contact(name: "Zoe")
+    renamed.name = "Emily"
+    try await contacts.store(renamed, forKey: CacheKey("renamed"))
+    try await contacts.createIndexes()
+    for (text, names) in [
+        ("émil", ["emil", "ÉMILE", "Emily"]), ("ZOE", ["Zoë"]), ("ipek", ["İpek"]), ("strasser", ["Straßer"]),
+        ("ken", ["Ｋｅｎ"]), ("mil", []),
+    ] {
+        #expect(try await search(text, in: contacts).map(\.name) == names)
+        let folded = text.folded
+        let containing = Query<Contact>(where: #Predicate { $0.foldedName.contains(folded) })
+        #expect(try await contacts.count(containing) == (text == "mil" ? 3 : names.count))
+    }
+    #if !canImport(Darwin)  // There, it needs a later system than this package.
+    #expect(try await contacts.count(Query(where: #Predicate { $0.name.contains(/(?i)emil/) })) == 2)
+    #endif
 }
