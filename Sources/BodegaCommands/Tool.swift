@@ -1,17 +1,12 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import Foundation
 
 /// The command-line tool `bodega`.
 package enum Tool {
 
     /// Runs the tool with the arguments of the process, and ends the process.
     package static func main() async -> Never {
-        ignoreBrokenPipeSignal()
+        // A write to a closed pipe then fails with EPIPE instead of ending the program.
+        _ = signal(SIGPIPE, SIG_IGN)
         let console = Console.standard()
         let status: Int32
         do {
@@ -29,7 +24,7 @@ extension Tool {
     /// Explains how to build the tool with its commands.
     ///
     /// - Returns: The exit status of a failure.
-    package static func run(_ arguments: [String], console: Console) async -> Int32 {
+    static func run(_ arguments: [String], console: Console) async -> Int32 {
         console.complain(
             """
             this build has no commands, because they need the package trait CommandLineTool.

@@ -1,5 +1,5 @@
 #if !CommandLineTool
-import BodegaCommands
+@testable import BodegaCommands
 import Testing
 
 @Suite("The tool without its commands")

@@ -80,10 +80,7 @@ struct BackupCommand: ConsoleCommand {
         }
         let size = try StoreStatistics.sizeOfFiles(at: .sqlite(destination.path))
         if json {
-            var object = JSONObjectWriter()
-            object.add("path", file)
-            object.add("bytes", size)
-            try object.line().withUnsafeBytes(console.output.write)
+            try console.print(["path": file, "bytes": size])
         } else if !quiet {
             try console.output.write("\(Counted.text(size, "byte")) in \(console.shown(file))\n")
         }

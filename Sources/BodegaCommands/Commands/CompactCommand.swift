@@ -49,10 +49,7 @@ struct CompactCommand: ConsoleCommand {
         }
         let after = try StoreStatistics.sizeOfFiles(at: address)
         if json {
-            var object = JSONObjectWriter()
-            object.add("before", before)
-            object.add("after", after)
-            try object.line().withUnsafeBytes(console.output.write)
+            try console.print(["before": before, "after": after])
         } else {
             try console.output.write("\(Counted.text(before, "byte")) before, \(after) after\n")
         }

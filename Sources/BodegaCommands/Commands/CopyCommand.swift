@@ -103,7 +103,7 @@ struct CopyCommand: ConsoleCommand {
             if !quiet { try await source.noteOtherCollections("copied", on: console) }
             try await to.openOrCreate().decrypting(with: encryptions.1).use { destination in
                 try await check(source, destination, on: console)
-                let copier = Copier(from: source.engine, to: destination.engine, overwrites: overwrite)
+                let copier = Copier(source: source.engine, destination: destination.engine, overwrites: overwrite)
                 try await copier.run(report: &report) { report in
                     bar.update(items: report.done, done: report.done, of: report.total)
                     if let status = console.interruption.status, report.done < report.total {

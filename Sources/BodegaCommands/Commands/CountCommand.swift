@@ -30,13 +30,7 @@ struct CountCommand: ConsoleCommand {
             let count = try await store.engine.fetchCount()
             return (count, try await store.hiddenKeys("Their items were counted."))
         }
-        if json {
-            var object = JSONObjectWriter()
-            object.add("count", count)
-            try object.line().withUnsafeBytes(console.output.write)
-        } else {
-            try console.output.write("\(count)\n")
-        }
+        try console.print(count: count, asJSON: json)
         if let failure { throw failure }
     }
 }

@@ -61,7 +61,7 @@ struct DiffCommand: ConsoleCommand {
         } catch let error as StorageError {
             throw ToolError(.trouble, console.text(of: error))
         }
-        if isDifferent { throw SilentFailure(.failure) }
+        if isDifferent { throw SilentFailure(status: .failure) }
     }
 
     private func compare(on console: Console) async throws -> Bool {
@@ -72,7 +72,7 @@ struct DiffCommand: ConsoleCommand {
                 var output = BufferedOutput(console.output)
                 var isDifferent = false
                 let unreadable = UnreadableItems()
-                let comparison = StoreComparison(first.engine, with: second.engine)
+                let comparison = StoreComparison(first: first.engine, second: second.engine)
                 let encrypted = try await comparison.run(unreadable: unreadable) { difference in
                     isDifferent = true
                     if !quiet { try output.write(line(for: difference, on: console)) }
@@ -100,13 +100,10 @@ struct DiffCommand: ConsoleCommand {
 
     private func line(for difference: StoreDifference, on console: Console) -> [UInt8] {
         if json {
-            var object = JSONObjectWriter()
-            object.add("change", difference.change.rawValue)
-            object.add("key", difference.key.rawValue)
-            object.add("kind", difference.key.kind.rawValue)
-            if let before = difference.before { object.add("before", before) }
-            if let after = difference.after { object.add("after", after) }
-            return object.line()
+            return JSONObjectWriter.line([
+                "change": difference.change.rawValue, "key": difference.key.rawValue,
+                "kind": difference.key.kind.rawValue, "before": difference.before, "after": difference.after,
+            ])
         }
         let (mark, color): (String, TextStyle) =
             switch difference.change {

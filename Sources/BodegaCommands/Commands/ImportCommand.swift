@@ -77,38 +77,29 @@ struct ImportCommand: ConsoleCommand {
         let start = console.clock()
         var report = ImportReport()
         var bar = ProgressBar(console: console, isQuiet: quiet)
+        let failure: (any Error)?
         do {
             try await importRecords(on: console, report: &report, bar: &bar)
+            failure = nil
         } catch {
-            bar.clear()
-            let failure = failure(error, after: report, on: console)
-            if json {
-                let line = report.json(seconds: console.clock() - start, failure: "\(failure)")
-                try line.withUnsafeBytes(console.output.write)
-            }
-            throw failure
+            failure = self.failure(error, after: report, on: console)
         }
         bar.clear()
         let seconds = console.clock() - start
         if json {
-            try report.json(seconds: seconds, failure: nil).withUnsafeBytes(console.output.write)
-        } else if !quiet {
+            try report.json(seconds: seconds, failure: failure.map { "\($0)" }).withUnsafeBytes(console.output.write)
+        } else if !quiet, failure == nil {
             try console.output.write(report.text(seconds: console.isOutputTerminal ? seconds : nil))
         }
+        if let failure { throw failure }
     }
 
     private func importRecords(
-        on console: Console,
-        report: inout ImportReport,
-        bar: inout ProgressBar
+        on console: Console, report: inout ImportReport, bar: inout ProgressBar
     ) async throws {
         let input = ImportInput(
-            path: source,
-            format: format,
-            array: try array.map(JSONPath.init(parsing:)),
-            key: try key.map(JSONPath.init(parsing:)),
-            keyKind: keys.kind
-        )
+            path: source, format: format, array: try array.map(JSONPath.init(parsing:)),
+            key: try key.map(JSONPath.init(parsing:)), keyKind: keys.kind)
         try checkStoreIsNotInSource()
         // The input is opened first, so that an invalid argument leaves no empty store behind.
         var records = try input.records(standardInput: console.input, interruption: console.interruption)

@@ -11,7 +11,7 @@ struct KeyOptions: ParsableArguments {
     var url = false
 
     /// The kind; hashed by default.
-    var kind: KeyKind {
+    var kind: CacheKey.Kind {
         verbatim ? .verbatim : url ? .url : .hashed
     }
 

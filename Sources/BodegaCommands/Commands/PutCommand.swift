@@ -48,12 +48,9 @@ struct PutCommand: ConsoleCommand {
             store.finishBatch(beforeEndingBy: console.interruption)
             try await store.engine.write(stream: input.stream, key: key)
         }
-        guard json else { return }
-        var object = JSONObjectWriter()
-        object.add("key", key.identity)
-        object.add("kind", key.kind.rawValue)
-        object.add("bytes", input.count)
-        try object.line().withUnsafeBytes(console.output.write)
+        if json {
+            try console.print(["key": key.identity, "kind": key.kind.rawValue, "bytes": input.count])
+        }
     }
 
     /// The input, if it is long in a temporary file, as it may be a pipe, or may change. Input to encrypt stays in

@@ -127,7 +127,8 @@ struct QueryCommand: ConsoleCommand {
         let leftOut = LeftOutItems()
         try await store.read(on: console) { store in
             if count {
-                try await print(query.count(on: store.engine, leavingOut: leftOut), on: console)
+                let number = try await query.count(on: store.engine, leavingOut: leftOut)
+                try console.print(count: number, asJSON: json)
             } else {
                 var output = QueryOutput(selecting: paths, asJSON: json, on: console)
                 try await query.run(on: store.engine, leavingOut: leftOut) { try output.write($0) }
@@ -149,16 +150,6 @@ struct QueryCommand: ConsoleCommand {
             for path in created { try path.checkForIndex() }
             if !dropped.isEmpty { try await indexes.remove(dropped, on: console) }
             if !created.isEmpty { try await indexes.create(created, on: console) }
-        }
-    }
-
-    private func print(_ count: Int, on console: Console) throws {
-        if json {
-            var object = JSONObjectWriter()
-            object.add("count", count)
-            try object.line().withUnsafeBytes(console.output.write)
-        } else {
-            try console.output.write("\(count)\n")
         }
     }
 

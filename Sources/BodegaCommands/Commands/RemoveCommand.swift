@@ -52,25 +52,18 @@ struct RemoveCommand: ConsoleCommand {
                 store.finishBatch(beforeEndingBy: console.interruption)
                 let count = json ? try await store.engine.fetchCount() : 0
                 try await store.engine.removeAllData()
-                try report(count, on: console)
+                if json { try console.print(["removed": count]) }
             } else {
                 try await remove(keys.keys(key, in: store), from: store, console)
             }
         }
     }
 
-    private func report(_ removed: Int, on console: Console) throws {
-        guard json else { return }
-        var object = JSONObjectWriter()
-        object.add("removed", removed)
-        try object.line().withUnsafeBytes(console.output.write)
-    }
-
     private func remove(_ wanted: [CacheKey], from store: OpenStore, _ console: Console) async throws {
         let present = try await store.engine.fetchKeys(among: wanted)
         store.finishBatch(beforeEndingBy: console.interruption)
         try await store.engine.remove(keys: present)
-        try report(present.count, on: console)
+        if json { try console.print(["removed": present.count]) }
         let found = Set(present)
         let missing = wanted.filter { !found.contains($0) }
         if !missing.isEmpty { throw try await store.missing(missing) }

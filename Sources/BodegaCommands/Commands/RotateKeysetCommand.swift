@@ -79,9 +79,10 @@ struct RotateKeysetCommand: ConsoleCommand {
             let count = try await reencrypt(store.base, with: keys, at: address, on: console)
             var failure: ToolError?
             if removeOldKeys {
-                failure = try await OldKeys(of: keys).stillNeeded(in: store)
+                let old = Set(keys.keyIDs).subtracting([keys.primaryKeyID])
+                failure = try await store.need(forKeys: old)
                 if failure == nil {
-                    for id in keys.keyIDs where id != keys.primaryKeyID { try keys.removeKey(id) }
+                    for id in old { try keys.removeKey(id) }
                     try file.replace(with: keys)
                 }
             }

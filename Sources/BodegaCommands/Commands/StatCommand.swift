@@ -43,7 +43,7 @@ struct StatCommand: ConsoleCommand {
     }
 
     private func describe(_ store: OpenStore, on console: Console) async throws {
-        var statistics = StoreStatistics(of: store)
+        var statistics = StoreStatistics(address: store.address)
         // Examined first, because measuring a damaged file may fail.
         if check { statistics.problems = try await store.sqlite?.integrityCheck() }
         let isDamaged = statistics.problems.map { !$0.isEmpty } ?? false

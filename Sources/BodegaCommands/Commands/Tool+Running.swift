@@ -11,12 +11,12 @@ extension Tool {
     ///   - arguments: The arguments, without the name of the program.
     ///   - console: The console that the tool uses.
     /// - Returns: The exit status, see ``ExitStatus``.
-    package static func run(_ arguments: [String], console: Console) async -> Int32 {
+    static func run(_ arguments: [String], console: Console) async -> Int32 {
         var console = console
         console.isVerbose = arguments.prefix { $0 != "--" }.contains("--verbose")
         do {
             try HelpRequest.check(arguments)
-            if console.isOutputTerminal, JSONRequest.isMade(by: arguments) {
+            if console.isOutputTerminal, isJSONRequested(by: arguments) {
                 console.output = JSONTerminalSink(console.output)
             }
             let (parsed, keys) = KeyList.split(arguments)
@@ -33,6 +33,12 @@ extension Tool {
             console.errors = RedactingSink(console.errors, arguments)
             return report(error, arguments, on: console).rawValue
         }
+    }
+
+    /// Whether all output of a call is JSON.
+    private static func isJSONRequested(by arguments: [String]) -> Bool {
+        // The arguments after -- are no options.
+        arguments.first == "export" || arguments.prefix { $0 != "--" }.contains("--json")
     }
 
     private static func report(_ error: any Error, _ arguments: [String], on console: Console) -> ExitStatus {

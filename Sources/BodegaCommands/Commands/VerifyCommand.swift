@@ -92,12 +92,12 @@ struct VerifyCommand: ConsoleCommand {
     ) throws {
         let findings = verification.findings
         if json {
-            var object = JSONObjectWriter()
-            object.add("items", verification.count)
-            object.add("problems", findings.filter { $0.severity == .problem }.map(Self.text))
-            object.add("remarks", findings.filter { $0.severity == .remark }.map(Self.text))
-            object.add("unnoticed", limits.unnoticed)
-            return try object.line().withUnsafeBytes(console.output.write)
+            return try console.print([
+                "items": verification.count,
+                "problems": findings.filter { $0.severity == .problem }.map(Self.text),
+                "remarks": findings.filter { $0.severity == .remark }.map(Self.text),
+                "unnoticed": limits.unnoticed,
+            ])
         }
         for finding in findings where !quiet || finding.severity == .problem {
             let mark = console.styled(finding.severity.rawValue, finding.severity == .problem ? .red : .yellow)

@@ -1,9 +1,9 @@
-package import Bodega
+import Bodega
 
 /// A difference between two stores: the change that turns an item of the first into that of the second.
-package struct StoreDifference: Equatable, Sendable {
+struct StoreDifference: Equatable, Sendable {
     /// The kind of a difference.
-    package enum Change: String, Sendable {
+    enum Change: String, Sendable {
         /// Only the second store has an item.
         case added
         /// Only the first store has an item.
@@ -13,25 +13,19 @@ package struct StoreDifference: Equatable, Sendable {
     }
 
     /// The kind.
-    package var change: Change
+    var change: Change
     /// The key.
-    package var key: CacheKey
+    var key: CacheKey
     /// The number of bytes in the first store's item, `nil` if it has none.
-    package var before: Int?
+    var before: Int?
     /// The number of bytes in the second store's item, `nil` if it has none.
-    package var after: Int?
+    var after: Int?
 }
 
 /// Compares two stores key by key. Dates and order are ignored.
-package struct StoreComparison {
-    private let first: any StorageBackend
-    private let second: any StorageBackend
-
-    /// Compares a store with another.
-    package init(_ first: any StorageBackend, with second: any StorageBackend) {
-        self.first = first
-        self.second = second
-    }
+struct StoreComparison {
+    let first: any StorageBackend
+    let second: any StorageBackend
 
     /// Finds the differences: those of the first store's items, then the items only in the second, each in its order.
     ///
@@ -40,7 +34,7 @@ package struct StoreComparison {
     ///   - found: Called with each difference.
     /// - Returns: The number of changed items that seem to be encrypted, so that what they contain may be equal.
     @discardableResult
-    package func run(
+    func run(
         unreadable: UnreadableItems = UnreadableItems(), _ found: (StoreDifference) throws -> Void
     ) async throws -> Int {
         var encrypted = 0

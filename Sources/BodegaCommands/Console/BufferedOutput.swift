@@ -1,30 +1,30 @@
-package import Foundation
+import Foundation
 
 /// Collects small writes into large ones. Call ``flush()`` at the end.
-package struct BufferedOutput {
+struct BufferedOutput {
     private let sink: any ByteSink
     private var buffer: [UInt8] = []
     private static let capacity = 64 * 1024
 
     /// Writes to a sink.
-    package init(_ sink: any ByteSink) {
+    init(_ sink: any ByteSink) {
         self.sink = sink
         buffer.reserveCapacity(Self.capacity)
     }
 
     /// Writes bytes.
-    package mutating func write(_ bytes: [UInt8]) throws {
+    mutating func write(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try write(raw: $0) }
     }
 
     /// Writes bytes.
-    package mutating func write(_ data: Data) throws {
+    mutating func write(_ data: Data) throws {
         // This makes discontiguous data contiguous.
         try data.withUnsafeBytes { try write(raw: $0) }
     }
 
     /// Writes a text as UTF-8.
-    package mutating func write(_ text: String) throws {
+    mutating func write(_ text: String) throws {
         var text = text
         try text.withUTF8 { try write(raw: UnsafeRawBufferPointer($0)) }
     }
@@ -39,7 +39,7 @@ package struct BufferedOutput {
     }
 
     /// Writes the collected bytes to the sink.
-    package mutating func flush() throws {
+    mutating func flush() throws {
         guard !buffer.isEmpty else { return }
         try buffer.withUnsafeBytes { try sink.write($0) }
         buffer.removeAll(keepingCapacity: true)

@@ -1,10 +1,10 @@
-package import Bodega
+import Bodega
 import Foundation
 
 extension ByteSource {
 
     /// The rest of the bytes, as a stream that can be read once.
-    package var stream: StorageByteStream { StorageByteStream(Parts(source: self)) }
+    var stream: StorageByteStream { StorageByteStream(Parts(source: self)) }
 }
 
 private struct Parts: AsyncSequence, AsyncIteratorProtocol, Sendable {

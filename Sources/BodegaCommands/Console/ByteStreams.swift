@@ -1,5 +1,7 @@
+import Foundation
+
 /// A source of bytes, read one chunk after another.
-package protocol ByteSource: AnyObject, Sendable {
+protocol ByteSource: AnyObject, Sendable {
     /// Fills a part of a buffer.
     ///
     /// - Parameter buffer: Where the bytes go; not empty.
@@ -23,17 +25,17 @@ package protocol ByteSource: AnyObject, Sendable {
 }
 
 extension ByteSource {
-    package var descriptorToAwait: Int32? { nil }
+    var descriptorToAwait: Int32? { nil }
 
-    package var canWait: Bool { descriptorToAwait != nil && size == nil }
+    var canWait: Bool { descriptorToAwait != nil && size == nil }
 
-    package func awaitBytes(seconds: Double) -> Bool {
+    func awaitBytes(seconds: Double) -> Bool {
         descriptorToAwait.map { systemCanRead($0, seconds: seconds) } ?? true
     }
 }
 
 /// A destination of bytes.
-package protocol ByteSink: AnyObject, Sendable {
+protocol ByteSink: AnyObject, Sendable {
     /// Writes all bytes.
     ///
     /// - Throws: ``BrokenPipe`` if the reader has closed the pipe, ``ToolError`` if the bytes can't be written.
@@ -44,17 +46,17 @@ package protocol ByteSink: AnyObject, Sendable {
 }
 
 extension ByteSink {
-    package var isAbandoned: Bool { false }
+    var isAbandoned: Bool { false }
 
     /// Writes a text as UTF-8.
-    package func write(_ text: String) throws {
+    func write(_ text: String) throws {
         var text = text
         try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
     }
 }
 
 /// Reads from a file descriptor.
-package final class DescriptorSource: ByteSource {
+final class DescriptorSource: ByteSource {
     private let descriptor: Int32
     private let name: String
     private let isOwned: Bool
@@ -64,7 +66,7 @@ package final class DescriptorSource: ByteSource {
     /// - Parameters:
     ///   - descriptor: The descriptor.
     ///   - name: Its name in error messages.
-    package init(descriptor: Int32, name: String) {
+    init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name
         self.isOwned = false
@@ -74,8 +76,8 @@ package final class DescriptorSource: ByteSource {
     ///
     /// - Parameter path: Where the file is.
     /// - Throws: A ``ToolError`` if it can't be opened.
-    package init(path: String) throws {
-        let descriptor = systemOpen(path)
+    init(path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw ToolError(.failure, "\(path) can't be opened: \(lastErrorText).") }
         self.descriptor = descriptor
         self.name = path
@@ -83,14 +85,14 @@ package final class DescriptorSource: ByteSource {
     }
 
     deinit {
-        if isOwned { systemClose(descriptor) }
+        if isOwned { close(descriptor) }
     }
 
-    package var size: Int? { systemFileSize(descriptor) }
+    var size: Int? { FileStatus(descriptor: descriptor).flatMap { $0.isRegular ? $0.size : nil } }
 
-    package var descriptorToAwait: Int32? { descriptor }
+    var descriptorToAwait: Int32? { descriptor }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = systemRead(descriptor, buffer)
         guard count >= 0 else { throw ToolError(.failure, "\(name) can't be read: \(lastErrorText).") }
         return count
@@ -98,27 +100,27 @@ package final class DescriptorSource: ByteSource {
 }
 
 /// A source whose reads end when the command is interrupted, even if no bytes arrive.
-package final class InterruptibleSource: ByteSource {
+final class InterruptibleSource: ByteSource {
     private let source: any ByteSource
     private let interruption: Interruption
 
     /// Reads from another source.
-    package init(_ source: any ByteSource, _ interruption: Interruption) {
+    init(_ source: any ByteSource, _ interruption: Interruption) {
         self.source = source
         self.interruption = interruption
     }
 
-    package var size: Int? { source.size }
+    var size: Int? { source.size }
 
-    package var canWait: Bool { source.canWait }
+    var canWait: Bool { source.canWait }
 
-    package func awaitBytes(seconds: Double) -> Bool {
+    func awaitBytes(seconds: Double) -> Bool {
         if interruption.status != nil { return false }
         guard let descriptor = source.descriptorToAwait else { return source.awaitBytes(seconds: seconds) }
         return interruption.canRead(descriptor, seconds: seconds)
     }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         if let descriptor = source.descriptorToAwait { try interruption.waitToRead(descriptor) }
         try interruption.check()
         return try source.read(into: buffer)
@@ -126,7 +128,7 @@ package final class InterruptibleSource: ByteSource {
 }
 
 /// Writes to a file descriptor.
-package final class DescriptorSink: ByteSink {
+final class DescriptorSink: ByteSink {
     private let descriptor: Int32
     private let name: String
 
@@ -135,19 +137,19 @@ package final class DescriptorSink: ByteSink {
     /// - Parameters:
     ///   - descriptor: The descriptor.
     ///   - name: Its name in error messages.
-    package init(descriptor: Int32, name: String) {
+    init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name
     }
 
-    package var isAbandoned: Bool { hasNoReader(descriptor) }
+    var isAbandoned: Bool { hasNoReader(descriptor) }
 
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes
         while !rest.isEmpty {
             let count = systemWrite(descriptor, rest)
             guard count >= 0 else {
-                if lastErrorIsBrokenPipe { throw BrokenPipe() }
+                if errno == EPIPE { throw BrokenPipe() }
                 throw ToolError(.failure, "\(name) can't be written: \(lastErrorText).")
             }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import Foundation
 
 /// The result of `stat` or `lstat` for a file.
 struct FileStatus {
@@ -18,7 +12,6 @@ struct FileStatus {
     let allocatedBytes: Int
     /// Its permissions: the lowest nine bits of its mode.
     let permissions: mode_t
-
     /// Its owner.
     let owner: uid_t
     /// Its group.

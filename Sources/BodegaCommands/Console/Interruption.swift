@@ -2,16 +2,8 @@ import Bodega
 import Dispatch
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// A request to end a command, by SIGINT (Ctrl-C) or SIGTERM, so that it can finish in an orderly way.
-package final class Interruption: Sendable {
+final class Interruption: Sendable {
 
     private struct State {
         var status: ExitStatus?
@@ -35,19 +27,19 @@ package final class Interruption: Sendable {
     /// Creates an object that has not been interrupted.
     ///
     /// - Parameter hearsSignals: Whether the process's signals interrupt the command.
-    package init(hearsSignals: Bool = false) {
+    init(hearsSignals: Bool = false) {
         self.hearsSignals = hearsSignals
         descriptors = hearsSignals ? systemPipe() : nil
     }
 
     /// The exit status to end with, `nil` if the command has not been interrupted.
-    package var status: ExitStatus? { state.withLock { $0.status } }
+    var status: ExitStatus? { state.withLock { $0.status } }
 
     /// Begins to handle SIGINT and SIGTERM. A second signal ends the process immediately, as it does by default.
     ///
     /// - Parameter limit: The seconds after a signal within which the command has to end, and the exit status if it
     ///   does not; `nil` if the command limits its own time.
-    package func listen(limit: (seconds: Double, status: ExitStatus)? = nil) {
+    func listen(limit: (seconds: Double, status: ExitStatus)? = nil) {
         guard hearsSignals, state.withLock(\.sources.isEmpty) else { return }
         for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, ExitStatus.terminated)] {
             _ = signal(number, SIG_IGN)
@@ -58,7 +50,7 @@ package final class Interruption: Sendable {
                 }
                 self.interrupt(status)
                 guard let limit else { return }
-                self.queue.asyncAfter(deadline: .now() + limit.seconds) { systemExit(limit.status.rawValue) }
+                self.queue.asyncAfter(deadline: .now() + limit.seconds) { _exit(limit.status.rawValue) }
             }
             source.resume()
             state.withLock { $0.sources.append(source) }
@@ -68,7 +60,7 @@ package final class Interruption: Sendable {
     /// Ends the handling of signals, so that the next one ends the process.
     ///
     /// - Throws: A ``ToolError`` with the exit status if the command is interrupted.
-    package func stopListening() throws {
+    func stopListening() throws {
         let sources = state.withLock { state in
             defer { state.sources = [] }
             return state.sources
@@ -95,7 +87,7 @@ package final class Interruption: Sendable {
     /// Interrupts the command.
     ///
     /// - Parameter status: The exit status to end with.
-    package func interrupt(_ status: ExitStatus) {
+    func interrupt(_ status: ExitStatus) {
         let (waiting, handlers) = state.withLock { state in
             state.status = state.status ?? status
             defer { (state.waiting, state.handlers) = ([:], []) }
@@ -108,7 +100,7 @@ package final class Interruption: Sendable {
     }
 
     /// Resumes the callers that wait for it, or, if there are none, the next one to wait.
-    package func wake() {
+    func wake() {
         let woken = state.withLock { state in
             state.isWoken = state.wakeable.isEmpty
             defer { state.wakeable = [] }
@@ -124,7 +116,7 @@ package final class Interruption: Sendable {
     ///   - isWakeable: Whether ``wake()`` ends the wait, too.
     /// - Returns: Whether ``wake()`` ended the wait.
     @discardableResult
-    package func wait(seconds: Double, orWoken isWakeable: Bool = false) async -> Bool {
+    func wait(seconds: Double, orWoken isWakeable: Bool = false) async -> Bool {
         await withCheckedContinuation { continuation in
             var isWoken = false
             let number = state.withLock { state -> Int? in
@@ -153,20 +145,20 @@ package final class Interruption: Sendable {
 
 extension Interruption {
     /// - Throws: A ``ToolError`` with the exit status if the command is interrupted.
-    package func check() throws {
+    func check() throws {
         if let status { throw ToolError(status, "Interrupted.") }
     }
 
     /// Waits until a descriptor can be read, or until the command is interrupted.
     ///
     /// - Throws: A ``ToolError`` with the exit status if the command is interrupted.
-    package func waitToRead(_ descriptor: Int32) throws {
+    func waitToRead(_ descriptor: Int32) throws {
         if let descriptors { systemWaitToRead(descriptor, or: descriptors.reading) }
         try check()
     }
 
     /// Whether a descriptor can be read within some time, and the command is not interrupted until then.
-    package func canRead(_ descriptor: Int32, seconds: Double) -> Bool {
+    func canRead(_ descriptor: Int32, seconds: Double) -> Bool {
         let canRead = systemCanRead(descriptor, unless: descriptors?.reading, seconds: seconds)
         return canRead && status == nil
     }
@@ -178,7 +170,7 @@ extension Interruption {
     /// - Parameters:
     ///   - grace: The seconds that cancelled work may take to end.
     ///   - work: The work. Its errors are ignored after an interruption.
-    package func run(grace: Double, _ work: @escaping @Sendable () async throws -> Void) async throws {
+    func run(grace: Double, _ work: @escaping @Sendable () async throws -> Void) async throws {
         let outcome: Result<Void, any Error>? = await withCheckedContinuation { continuation in
             let rest = Locked<CheckedContinuation<Result<Void, any Error>?, Never>?>(continuation)
             let finish: @Sendable (Result<Void, any Error>?) -> Void = { outcome in
@@ -208,8 +200,7 @@ extension Interruption {
     ///
     /// - Throws: A ``ToolError`` with the exit status if the command was interrupted before the work was complete; else
     ///   the error of the work.
-    package func cancelling<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value
-    {
+    func cancelling<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let task = Task(operation: work)
         onInterruption { task.cancel() }
         do {

@@ -1,17 +1,17 @@
 /// Writes JSON to a terminal: characters in strings that the terminal would interpret become JSON escapes such as
 /// `\\u009b`, so that the text stays the same JSON.
-package final class JSONTerminalSink: ByteSink {
+final class JSONTerminalSink: ByteSink {
     private let sink: any ByteSink
 
     /// Writes to a terminal.
-    package init(_ sink: any ByteSink) {
+    init(_ sink: any ByteSink) {
         self.sink = sink
     }
 
-    package var isAbandoned: Bool { sink.isAbandoned }
+    var isAbandoned: Bool { sink.isAbandoned }
 
     /// - Parameter bytes: JSON that neither begins nor ends inside of a character.
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
         try sink.write(TerminalText.escapedInJSON(String(decoding: bytes, as: UTF8.self)))
     }
 }

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// The drafts of a file, which are beside it under hidden names.
 ///
 /// 1. A process that writes a draft holds its exclusive `flock`.
@@ -40,8 +32,8 @@ struct OutputDrafts {
         while true {
             let path = folder.appendingPathComponent(prefix + UUID().uuidString + Self.suffix).path
             let descriptor = try check(systemCreate(path, permissions: permissions))
-            if systemLock(descriptor) || !lastErrorIsLock, isFile(path, descriptor) { return (path, descriptor) }
-            systemClose(descriptor)
+            if systemLock(descriptor) || errno != EWOULDBLOCK, isFile(path, descriptor) { return (path, descriptor) }
+            close(descriptor)
         }
     }
 
@@ -51,10 +43,10 @@ struct OutputDrafts {
         for name in systemNames(inFolder: Array(folder.path.utf8)) ?? [] {
             guard let name = String(validating: name, as: UTF8.self), isDraft(name) else { continue }
             let path = folder.appendingPathComponent(name).path
-            let descriptor = systemOpenImmediately(path)
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             if descriptor < 0 { continue }
-            if systemLock(descriptor), isFile(path, descriptor) { systemRemove(path) }
-            systemClose(descriptor)
+            if systemLock(descriptor), isFile(path, descriptor) { unlink(path) }
+            close(descriptor)
         }
     }
 

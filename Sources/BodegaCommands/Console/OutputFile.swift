@@ -1,19 +1,11 @@
 import Bodega
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// A file that replaces an existing one atomically when it is complete.
 ///
 /// It gets the permissions of the file that it replaces. Until it is complete, only its owner may read it. An existing
 /// device or pipe is written to directly. What a process that was killed has left of the same file is removed.
-package final class OutputFile: ByteSink {
+final class OutputFile: ByteSink {
     private let path: String
     /// The path of the temporary file, `nil` if the bytes are written directly to their destination.
     private let draft: String?
@@ -21,7 +13,7 @@ package final class OutputFile: ByteSink {
     private let permissions: mode_t?
     /// The owner and the group of the file to replace, if the new file needs them.
     private let owner: (uid_t, gid_t)?
-    package let descriptor: Int32
+    let descriptor: Int32
     private let sink: DescriptorSink
 
     /// Begins a file.
@@ -30,10 +22,10 @@ package final class OutputFile: ByteSink {
     ///   - path: The path of the file. If it is a symbolic link, the file that it names is replaced.
     ///   - keepsOwner: Whether the file must have the owner of the file that it replaces.
     /// - Throws: A ``ToolError`` if it can't be written there.
-    package init(path: String, keepsOwner: Bool = false) throws {
+    init(path: String, keepsOwner: Bool = false) throws {
         let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         let status = FileStatus(path: Array(url.path.utf8), followingLinks: true)
-        if status == nil, !lastErrorIsAbsence {
+        if status == nil, errno != ENOENT {
             throw ToolError(.failure, "\(path) can't be written: \(lastErrorText).")
         }
         if let status, status.isFolder { throw ToolError(.failure, "\(path) is a folder. Name a file.") }
@@ -41,7 +33,7 @@ package final class OutputFile: ByteSink {
         self.owner = keepsOwner ? status.map { ($0.owner, $0.group) } : nil
         if let status, !status.isRegular {
             self.draft = nil
-            self.descriptor = try Self.opened(systemOpenExisting(url.path), path)
+            self.descriptor = try Self.opened(open(url.path, O_WRONLY | O_CLOEXEC), path)
         } else {
             let drafts = OutputDrafts(of: url)
             drafts.removeAbandoned()
@@ -59,36 +51,36 @@ package final class OutputFile: ByteSink {
         return descriptor
     }
 
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
         try sink.write(bytes)
     }
 
     /// Moves the complete file into place.
     ///
     /// - Throws: A ``ToolError`` or a `StorageError` if that fails; the previous file then stays.
-    package func commit() throws {
+    func commit() throws {
         guard let draft else { return }
         // Every owner may keep the file; its group may be one to which only the administrator can give a file.
-        if let (user, group) = owner, !systemSetOwner(descriptor, user, group), user != effectiveUser {
+        if let (user, group) = owner, fchown(descriptor, user, group) != 0, user != geteuid() {
             throw ToolError(
                 .failure,
                 """
                 \(path) can't be replaced by a file with the same owner: \(lastErrorText). Run the command as the owner.
                 """)
         }
-        if let permissions, !systemSetPermissions(descriptor, permissions) {
+        if let permissions, fchmod(descriptor, permissions) != 0 {
             throw ToolError(
                 .failure, "\(path) can't get the permissions of the file that it replaces: \(lastErrorText).")
         }
         try FileSystem.synchronize(descriptor, path)
-        guard systemRename(draft, path) else {
+        guard rename(draft, path) == 0 else {
             throw ToolError(.failure, "\(path) can't be written: \(lastErrorText).")
         }
     }
 
     deinit {
-        systemClose(descriptor)
+        close(descriptor)
         // After a commit no file has this name.
-        if let draft { systemRemove(draft) }
+        if let draft { unlink(draft) }
     }
 }

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import Foundation
 
 // The system calls that the tool uses, under names that methods named `read` and `write` don't shadow.
 
@@ -62,41 +56,11 @@ func systemPipe() -> (reading: Int32, writing: Int32)? {
     return (descriptors[0], descriptors[1])
 }
 
-/// Ends the process immediately, without waiting for its threads.
-func systemExit(_ status: Int32) -> Never {
-    _exit(status)
-}
-
-/// Opens a file for reading.
-func systemOpen(_ path: String) -> Int32 {
-    open(path, O_RDONLY | O_CLOEXEC)
-}
-
-/// Opens an existing file, such as a device, for writing.
-func systemOpenExisting(_ path: String) -> Int32 {
-    open(path, O_WRONLY | O_CLOEXEC)
-}
-
 /// Creates a file for writing; fails if it exists.
 ///
 /// - Parameter permissions: Its permissions, before the process's umask is applied.
 func systemCreate(_ path: String, permissions: mode_t) -> Int32 {
     open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
-}
-
-/// Changes the permissions of an open file.
-func systemSetPermissions(_ descriptor: Int32, _ permissions: mode_t) -> Bool {
-    fchmod(descriptor, permissions) == 0
-}
-
-/// Gives an open file another owner and group.
-func systemSetOwner(_ descriptor: Int32, _ owner: uid_t, _ group: gid_t) -> Bool {
-    fchown(descriptor, owner, group) == 0
-}
-
-/// Opens a file for reading without waiting for the writer of a pipe.
-func systemOpenImmediately(_ path: String) -> Int32 {
-    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 }
 
 /// Takes the exclusive `flock` of an open file, unless another descriptor has it.
@@ -105,33 +69,6 @@ func systemLock(_ descriptor: Int32) -> Bool {
         if errno != EINTR { return false }
     }
     return true
-}
-
-/// Returns another descriptor of an open file, which shares its lock.
-func systemCopy(_ descriptor: Int32) -> Int32 {
-    fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-}
-
-/// Closes a descriptor.
-func systemClose(_ descriptor: Int32) {
-    _ = close(descriptor)
-}
-
-/// Renames a file, replacing an existing one.
-func systemRename(_ old: String, _ new: String) -> Bool {
-    rename(old, new) == 0
-}
-
-/// Removes a file.
-func systemRemove(_ path: String) {
-    _ = unlink(path)
-}
-
-/// The number of bytes in a regular file, `nil` for anything else.
-func systemFileSize(_ descriptor: Int32) -> Int? {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return Int(status.st_size)
 }
 
 /// The names of a folder's entries, in no particular order, as bytes because they need not be valid UTF-8.
@@ -169,11 +106,6 @@ func systemFind(_ byte: UInt8, in buffer: UnsafeRawBufferPointer) -> Int? {
     return UnsafeRawPointer(found) - start
 }
 
-/// Whether a descriptor is a terminal.
-func isTerminal(_ descriptor: Int32) -> Bool {
-    isatty(descriptor) == 1
-}
-
 /// The number of columns of a terminal, `nil` if it is unknown.
 func terminalWidth(_ descriptor: Int32) -> Int? {
     var size = winsize()
@@ -186,26 +118,6 @@ func hasNoReader(_ descriptor: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: 0, revents: 0)
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLNVAL) != 0
 }
-
-/// Makes a write to a closed pipe fail with `EPIPE` instead of ending the program.
-func ignoreBrokenPipeSignal() {
-    _ = signal(SIGPIPE, SIG_IGN)
-}
-
-/// Whether the last call failed because the pipe has no reader.
-var lastErrorIsBrokenPipe: Bool { errno == EPIPE }
-
-/// Whether the last call failed because another descriptor has the lock.
-var lastErrorIsLock: Bool { errno == EWOULDBLOCK }
-
-/// Whether the last call failed because the file exists already.
-var lastErrorIsPresence: Bool { errno == EEXIST }
-
-/// The user that the process acts for.
-var effectiveUser: uid_t { geteuid() }
-
-/// Whether the last call failed because the file does not exist.
-var lastErrorIsAbsence: Bool { errno == ENOENT }
 
 /// The system's text for the last error.
 var lastErrorText: String { String(cString: strerror(errno)) }

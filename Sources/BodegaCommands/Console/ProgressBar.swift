@@ -1,5 +1,5 @@
 /// A line on a terminal that shows progress. Without a terminal it shows nothing.
-package struct ProgressBar {
+struct ProgressBar {
     private let console: Console
     private let isShown: Bool
     private var start: Double?
@@ -16,7 +16,7 @@ package struct ProgressBar {
     /// - Parameters:
     ///   - console: The console that shows it, if its standard error is a terminal.
     ///   - isQuiet: Whether the bar is hidden.
-    package init(console: Console, isQuiet: Bool) {
+    init(console: Console, isQuiet: Bool) {
         self.console = console
         self.isShown = console.isErrorTerminal && !isQuiet
     }
@@ -27,7 +27,7 @@ package struct ProgressBar {
     ///   - items: The number of items done.
     ///   - done: The amount of work done, in bytes of the input, for example.
     ///   - total: The total amount of work, `nil` if it is unknown.
-    package mutating func update(items: Int, done: Int, of total: Int?) {
+    mutating func update(items: Int, done: Int, of total: Int?) {
         guard isShown else { return }
         let now = console.clock()
         let start = start ?? now
@@ -38,7 +38,7 @@ package struct ProgressBar {
     }
 
     /// Removes the bar, so that other text can take its place.
-    package mutating func clear() {
+    mutating func clear() {
         guard lastDrawing != nil else { return }
         lastDrawing = nil
         draw("")

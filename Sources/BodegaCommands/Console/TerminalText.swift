@@ -1,5 +1,5 @@
 /// Makes text from a store safe to show: a key may contain control characters that a terminal would interpret.
-package enum TerminalText {
+enum TerminalText {
 
     /// Escapes control characters, as in `\n` and `\u{1B}`, and characters that change the direction of text, so that
     /// no key can look like another.
@@ -7,34 +7,29 @@ package enum TerminalText {
     /// - Parameters:
     ///   - text: Any text.
     ///   - keepingNewlines: Whether line feeds stay.
-    package static func escaped(_ text: String, keepingNewlines: Bool = false) -> String {
-        guard text.unicodeScalars.contains(where: isDangerous) else { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
-            if scalar == "\n", keepingNewlines {
-                result.unicodeScalars.append(scalar)
-            } else if isDangerous(scalar) {
-                result += escape(scalar)
-            } else {
-                result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
+    static func escaped(_ text: String, keepingNewlines: Bool = false) -> String {
+        let isEscaped = { (scalar: Unicode.Scalar) in isDangerous(scalar) && !(keepingNewlines && scalar == "\n") }
+        return replacing(isEscaped, in: text, with: escape)
     }
 
     /// Escapes the same characters in JSON, whose own whitespace stays. All other control characters are in strings.
-    package static func escapedInJSON(_ json: String) -> String {
+    static func escapedInJSON(_ json: String) -> String {
         let isEscaped = { (scalar: Unicode.Scalar) in isDangerous(scalar) && !"\n\r\t".unicodeScalars.contains(scalar) }
-        guard json.unicodeScalars.contains(where: isEscaped) else { return json }
-        var result = String.UnicodeScalarView()
-        for scalar in json.unicodeScalars {
-            guard isEscaped(scalar) else {
-                result.append(scalar)
-                continue
-            }
+        return replacing(isEscaped, in: json) { scalar in
             // None is outside of the basic plane, so that each is one code unit of UTF-16.
             let digits = String(scalar.value, radix: 16)
-            result += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars
+            return "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
+        }
+    }
+
+    /// Replaces some scalars of a text.
+    static func replacing(
+        _ isReplaced: (Unicode.Scalar) -> Bool, in text: String, with replacement: (Unicode.Scalar) -> String
+    ) -> String {
+        guard text.unicodeScalars.contains(where: isReplaced) else { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if isReplaced(scalar) { result += replacement(scalar).unicodeScalars } else { result.append(scalar) }
         }
         return String(result)
     }

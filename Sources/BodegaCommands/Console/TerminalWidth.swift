@@ -1,13 +1,13 @@
 /// The number of columns that text takes up on a terminal.
-package enum TerminalWidth {
+enum TerminalWidth {
 
     /// The columns of a text without control characters.
-    package static func columns(of text: String) -> Int {
+    static func columns(of text: String) -> Int {
         text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.reduce(0) { $0 + columns(of: $1) }
     }
 
     /// Shortens a text that is too wide, with an ellipsis at its end.
-    package static func cut(_ text: String, to width: Int) -> String {
+    static func cut(_ text: String, to width: Int) -> String {
         if columns(of: text) <= width { return text }
         var result = ""
         var rest = width - 1

@@ -1,5 +1,5 @@
 /// A style of text on a terminal.
-package enum TextStyle: String, Sendable {
+enum TextStyle: String, Sendable {
     /// Important.
     case bold = "1"
     /// Unimportant.
@@ -13,7 +13,7 @@ package enum TextStyle: String, Sendable {
 }
 
 /// When output is colored.
-package enum ColorChoice: String, CaseIterable, Sendable {
+enum ColorChoice: String, CaseIterable, Sendable {
     /// On a terminal that supports colors, unless the environment disables them.
     case auto
     /// Always, even without a terminal.
@@ -24,12 +24,12 @@ package enum ColorChoice: String, CaseIterable, Sendable {
 
 extension Console {
     /// Applies a style to text for the output, if the output is colored.
-    package func styled(_ text: String, _ style: TextStyle) -> String {
+    func styled(_ text: String, _ style: TextStyle) -> String {
         isColored ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }
 
     /// Text from a store, escaped if the output is a terminal.
-    package func shown(_ text: String) -> String {
+    func shown(_ text: String) -> String {
         isOutputTerminal ? TerminalText.escaped(text) : text
     }
 
@@ -40,7 +40,7 @@ extension Console {
     /// - Parameters:
     ///   - isTerminal: Whether the output is a terminal.
     ///   - environment: The environment variables.
-    package static func prefersColor(isTerminal: Bool, environment: [String: String]) -> Bool {
+    static func prefersColor(isTerminal: Bool, environment: [String: String]) -> Bool {
         isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM", default: "dumb"] != "dumb"
     }
 }

@@ -1,7 +1,7 @@
 /// Rows of text: aligned in columns on a terminal, else separated by tabs, so that programs can split them.
 ///
 /// The first rows determine the widths of the columns, so that any number of rows takes constant memory.
-package struct TextTable {
+struct TextTable {
     /// The number of rows that determine the widths.
     private static let sampleSize = 1000
     /// The maximum width of a column other than the last one.
@@ -18,7 +18,7 @@ package struct TextTable {
     /// - Parameters:
     ///   - header: The names of the columns, shown on a terminal only.
     ///   - console: The console that shows the table.
-    package init(header: [String], console: Console) {
+    init(header: [String], console: Console) {
         self.header = header
         self.console = console
         self.output = BufferedOutput(console.output)
@@ -27,7 +27,7 @@ package struct TextTable {
     /// Adds a row.
     ///
     /// - Parameter cells: The texts, as many as there are columns.
-    package mutating func add(_ cells: [String]) throws {
+    mutating func add(_ cells: [String]) throws {
         guard console.isOutputTerminal else {
             return try output.write(cells.map(Self.escaped).joined(separator: "\t") + "\n")
         }
@@ -36,10 +36,10 @@ package struct TextTable {
     }
 
     /// Shows the rows so far, unless those that determine the widths are not complete.
-    package mutating func flush() throws { try output.flush() }
+    mutating func flush() throws { try output.flush() }
 
     /// Shows the remaining rows. Call it at the end.
-    package mutating func finish() throws {
+    mutating func finish() throws {
         if console.isOutputTerminal, widths == nil, !waiting.isEmpty { try show() }
         try output.flush()
     }
@@ -88,14 +88,12 @@ package struct TextTable {
 
     /// A cell with tabs, line ends and backslashes escaped, for lines whose columns are separated by tabs.
     private static func escaped(_ cell: String) -> String {
-        guard cell.contains(where: { "\t\n\r\r\n\\".contains($0) }) else { return cell }
-        return cell.unicodeScalars.reduce(into: "") { text, scalar in
+        TerminalText.replacing({ "\t\n\r\\".unicodeScalars.contains($0) }, in: cell) { scalar in
             switch scalar {
-            case "\t": text += "\\t"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\\": text += "\\\\"
-            default: text.unicodeScalars.append(scalar)
+            case "\t": "\\t"
+            case "\n": "\\n"
+            case "\r": "\\r"
+            default: "\\\\"
             }
         }
     }

@@ -1,29 +1,17 @@
-package import Bodega
+import Bodega
 import Foundation
 
 /// Copies all items from one store to another.
 ///
 /// It stores no progress: items that the destination already has, byte for byte, are skipped, so an interrupted copy
 /// resumes when it is started again. Each batch is read back and compared before the next one begins.
-package struct Copier {
+struct Copier {
     /// Where the items come from.
-    package var source: any StorageBackend
+    var source: any StorageBackend
     /// Where they go.
-    package var destination: any StorageBackend
+    var destination: any StorageBackend
     /// Whether an item replaces a different one under its key; otherwise that stays and is reported.
-    package var overwrites: Bool
-
-    /// Creates a copier.
-    ///
-    /// - Parameters:
-    ///   - source: Where the items come from.
-    ///   - destination: Where they go.
-    ///   - overwrites: Whether an item replaces a different one under its key.
-    package init(from source: any StorageBackend, to destination: any StorageBackend, overwrites: Bool) {
-        self.source = source
-        self.destination = destination
-        self.overwrites = overwrites
-    }
+    var overwrites: Bool
 
     /// Copies.
     ///
@@ -31,10 +19,7 @@ package struct Copier {
     ///   - report: Counts the items; it is valid even if this throws.
     ///   - onBatch: Called after every batch; an error that it throws ends the copy.
     /// - Throws: A ``ToolError`` if an item read back differs from what was written; errors of the engines.
-    package func run(
-        report: inout CopyReport,
-        onBatch: (CopyReport) throws -> Void
-    ) async throws {
+    func run(report: inout CopyReport, onBatch: (CopyReport) throws -> Void) async throws {
         let keys = try await source.fetchKeys()
         report.total = keys.count
         for try await batch in ItemBatches(of: keys, [.data, .dates], in: source, unreadable: report.unreadable) {

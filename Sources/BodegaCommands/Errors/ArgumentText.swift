@@ -3,13 +3,13 @@ import Bodega
 /// Reads the arguments of the process, which can be any bytes, as text.
 ///
 /// `CommandLine.arguments` replaces bytes that are not UTF-8, so that different keys and paths would become the same.
-package enum ArgumentText {
+enum ArgumentText {
 
     /// Decodes the arguments of the process.
     ///
     /// - Parameter arguments: The arguments without the name of the program.
     /// - Throws: A ``ToolError`` that names the first one that is not valid UTF-8.
-    package static func decoded(_ arguments: some Collection<[UInt8]>) throws(ToolError) -> [String] {
+    static func decoded(_ arguments: some Collection<[UInt8]>) throws(ToolError) -> [String] {
         var texts: [String] = []
         for (number, bytes) in arguments.enumerated() {
             guard let text = String(validating: bytes, as: UTF8.self) else {

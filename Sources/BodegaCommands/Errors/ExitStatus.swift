@@ -1,5 +1,5 @@
 /// The exit status of the tool.
-package enum ExitStatus: Int32, Sendable, CaseIterable {
+enum ExitStatus: Int32, Sendable, CaseIterable {
     /// The command succeeded.
     case success = 0
     /// A store or a file could not be read or written, or the store does not exist.
@@ -22,7 +22,7 @@ package enum ExitStatus: Int32, Sendable, CaseIterable {
 
 extension ExitStatus {
     /// The list of exit statuses in the help.
-    package static let help = """
+    static let help = """
         EXIT STATUS:
           0    success
           1    a store or file can't be read or written, or the store doesn't exist; verify found

@@ -1,5 +1,5 @@
-package import Bodega
-package import Foundation
+import Bodega
+import Foundation
 import RecordCoder
 
 /// The format of an item in an export: an object on one line, with the item's key and bytes.
@@ -17,10 +17,10 @@ import RecordCoder
 /// - `json`: they are JSON without line ends and without surrounding whitespace, copied byte for byte;
 /// - `text`: they are UTF-8;
 /// - `base64`: they are anything.
-package enum Envelope {
+enum Envelope {
 
     /// The first line of an export, without its line end. The number is the version of the format.
-    package static let header = #"{"$bodega":{"export":1}}"#
+    static let header = #"{"$bodega":{"export":1}}"#
 
     /// The line for an item.
     ///
@@ -28,7 +28,7 @@ package enum Envelope {
     ///   - key: The item's key.
     ///   - data: The item's bytes.
     /// - Returns: The line with its line end.
-    package static func line(key: CacheKey, data: Data) -> [UInt8] {
+    static func line(key: CacheKey, data: Data) -> [UInt8] {
         var object = JSONObjectWriter()
         object.add("key", key.identity)
         if key.kind != .hashed { object.add("kind", key.kind.rawValue) }

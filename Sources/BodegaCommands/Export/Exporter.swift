@@ -1,21 +1,12 @@
-package import Bodega
+import Bodega
 
 /// Writes all items of a store as lines that an import reads back exactly, see ``Envelope``.
 ///
 /// Exports keys and bytes, not dates. Items that other processes write or remove during the export may be missing.
-package struct Exporter {
-    private let engine: any StorageBackend
-    private let isEncrypted: Bool
-
-    /// Exports from an engine.
-    ///
-    /// - Parameters:
-    ///   - engine: The engine.
-    ///   - isEncrypted: Whether it decrypts its items.
-    package init(engine: any StorageBackend, isEncrypted: Bool = false) {
-        self.engine = engine
-        self.isEncrypted = isEncrypted
-    }
+struct Exporter {
+    let engine: any StorageBackend
+    /// Whether the engine decrypts its items.
+    var isEncrypted = false
 
     /// Exports all items, in insertion order.
     ///
@@ -25,7 +16,7 @@ package struct Exporter {
     /// - Returns: The number of items, and of those among them that were exported in an encrypted form.
     /// - Throws: A ``ToolError`` after the last item if some could not be read.
     @discardableResult
-    package func run(to sink: any ByteSink, interruption: Interruption = Interruption()) async throws -> (
+    func run(to sink: any ByteSink, interruption: Interruption = Interruption()) async throws -> (
         count: Int, encrypted: Int
     ) {
         let keys = try await engine.fetchKeys()

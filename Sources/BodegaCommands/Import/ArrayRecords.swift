@@ -2,13 +2,13 @@ import RecordCoder
 
 /// Records that are the elements of an array in a JSON document. Only one element, or one value outside of the
 /// array, is in memory at a time.
-package struct ArrayRecords: RecordSource {
+struct ArrayRecords: RecordSource {
     private var stream: JSONStream
     private let path: [String]
     private let key: RecordKey
     private var state = State.before
     private var element = 0
-    package let total: Int?
+    let total: Int?
 
     private enum State {
         case before, beforeFirst, afterElement, finished
@@ -28,12 +28,12 @@ package struct ArrayRecords: RecordSource {
         self.key = key
     }
 
-    package var progress: Int { stream.consumed }
+    var progress: Int { stream.consumed }
 
-    package var canWait: Bool { stream.canWait }
+    var canWait: Bool { stream.canWait }
 
     /// - Returns: `false` at the end of the array, too, because more of the document may follow.
-    package mutating func isReady(within seconds: Double) throws -> Bool {
+    mutating func isReady(within seconds: Double) throws -> Bool {
         if state == .finished { return true }
         if state == .before { return false }
         var isAtEnd = false
@@ -47,7 +47,7 @@ package struct ArrayRecords: RecordSource {
         return isComplete && !isAtEnd
     }
 
-    package mutating func next() throws -> ImportRecord? {
+    mutating func next() throws -> ImportRecord? {
         if state == .before { try openArray() }
         guard try moveToElement() else { return nil }
         element += 1

@@ -1,29 +1,29 @@
 import Bodega
-package import Foundation
+import Foundation
 
 /// Records that are the files in a folder and its subfolders, sorted by name folder by folder. The key of each is its
 /// path in the folder, verbatim.
 ///
 /// Symbolic links, sockets and devices are left out. A file or folder is a bad record if
 /// it can't be read, or if its name is not UTF-8: keys are text.
-package struct FolderRecords: RecordSource {
+struct FolderRecords: RecordSource {
     private let root: [UInt8]
     /// The paths to visit, relative to the root, the next last. They are bytes because names may be invalid UTF-8.
     private var pending: [[UInt8]]
-    package private(set) var progress = 0
-    package var total: Int? { nil }
+    private(set) var progress = 0
+    var total: Int? { nil }
 
     /// Reads a folder.
     ///
     /// - Parameter root: The folder.
     /// - Throws: A ``ToolError`` if it can't be read.
-    package init(root: URL) throws {
+    init(root: URL) throws {
         self.root = Array((root.path + "/").utf8)
         self.pending = []
         guard visit([]) else { throw ToolError(.failure, "\(root.path) can't be read: \(lastErrorText).") }
     }
 
-    package mutating func next() throws -> ImportRecord? {
+    mutating func next() throws -> ImportRecord? {
         while let path = pending.popLast() {
             guard let status = FileStatus(path: root + path, followingLinks: false) else { throw unreadable(path) }
             guard status.isFolder || status.isRegular else { continue }

@@ -3,10 +3,10 @@ import Foundation
 import RecordCoder
 
 /// The input of an import, and its format.
-package struct ImportInput {
+struct ImportInput {
 
     /// The formats.
-    package enum Format: String, CaseIterable, Sendable {
+    enum Format: String, CaseIterable, Sendable {
         /// Detected: a folder, an export by its first line, an array by its first bracket, else lines.
         case auto
         /// One JSON value per line.
@@ -18,24 +18,15 @@ package struct ImportInput {
     }
 
     /// A path, `nil` or `-` for standard input.
-    package var path: String?
+    var path: String?
     /// The format.
-    package var format: Format
+    var format: Format
     /// The path to the array in a document; it makes ``Format/auto`` mean ``Format/json``.
-    package var array: JSONPath?
+    var array: JSONPath?
     /// The path to the key in a record.
-    package var key: JSONPath?
+    var key: JSONPath?
     /// The kind of keys.
-    package var keyKind: KeyKind
-
-    /// Describes an input.
-    package init(path: String?, format: Format, array: JSONPath?, key: JSONPath?, keyKind: KeyKind) {
-        self.path = path
-        self.format = format
-        self.array = array
-        self.key = key
-        self.keyKind = keyKind
-    }
+    var keyKind: CacheKey.Kind
 
     /// Opens the input.
     ///
@@ -44,7 +35,7 @@ package struct ImportInput {
     ///   - interruption: Ends reading.
     /// - Returns: The records in it.
     /// - Throws: A ``ToolError`` if it can't be read or an option is missing.
-    package func records(
+    func records(
         standardInput: any ByteSource,
         interruption: Interruption = Interruption()
     ) throws -> any RecordSource {

@@ -1,29 +1,29 @@
-package import Bodega
-package import Foundation
+import Bodega
+import Foundation
 
 /// An item in the input.
-package struct ImportRecord: Equatable, Sendable {
+struct ImportRecord: Equatable, Sendable {
     /// The item's key.
-    package var key: CacheKey
+    var key: CacheKey
     /// The item's bytes, as they are in the input.
-    package var data: Data
+    var data: Data
 }
 
 /// A record that can't become an item. Reading can continue after it.
-package struct BadRecord: Error, Equatable, Sendable {
+struct BadRecord: Error, Equatable, Sendable {
     /// The place of the record, such as "line 7".
-    package var place: String
+    var place: String
     /// The number of the line or element, counted from 1; `nil` where records have no number.
-    package var number: Int?
+    var number: Int?
     /// The reason: a sentence.
-    package var reason: String
+    var reason: String
     /// The exit status of an import that it ends: ``ExitStatus/badInput`` if its content is invalid,
     /// ``ExitStatus/failure`` if it can't be read.
-    package var status = ExitStatus.badInput
+    var status = ExitStatus.badInput
 }
 
 /// An input that yields items one after another.
-package protocol RecordSource {
+protocol RecordSource {
     /// Reads the next item.
     ///
     /// - Returns: The item, `nil` at the end.
@@ -48,6 +48,6 @@ package protocol RecordSource {
 }
 
 extension RecordSource {
-    package var canWait: Bool { false }
-    package mutating func isReady(within seconds: Double) throws -> Bool { true }
+    var canWait: Bool { false }
+    mutating func isReady(within seconds: Double) throws -> Bool { true }
 }

@@ -1,38 +1,28 @@
 /// The result of an import.
-package struct ImportReport: Equatable, Sendable {
+struct ImportReport: Equatable, Sendable {
     /// The number of records that were written. Of several with the same key the last one is kept.
-    package var imported = 0
+    var imported = 0
     /// The number of records that replaced an item or an earlier record.
-    package var replaced = 0
+    var replaced = 0
     /// The number of bad records that were left out.
-    package var skipped = 0
+    var skipped = 0
     /// The number of bytes in the values that were written.
-    package var bytes = 0
+    var bytes = 0
 
-    /// Creates an empty report.
-    package init() {}
-
-    /// The report as JSON.
+    /// The report as a JSON object on a line.
     ///
-    /// - Parameters:
-    ///   - seconds: The duration.
-    ///   - failure: The error message, if the import ended early.
-    /// - Returns: A JSON object on a line.
-    package func json(seconds: Double, failure: String?) -> [UInt8] {
-        var object = JSONObjectWriter()
-        object.add("imported", imported)
-        object.add("replaced", replaced)
-        object.add("skipped", skipped)
-        object.add("bytes", bytes)
-        object.add("milliseconds", Int(seconds * 1000))
-        if let failure { object.add("error", failure) }
-        return object.line()
+    /// - Parameter failure: The error message, if the import ended early.
+    func json(seconds: Double, failure: String?) -> [UInt8] {
+        JSONObjectWriter.line([
+            "imported": imported, "replaced": replaced, "skipped": skipped, "bytes": bytes,
+            "milliseconds": Int(seconds * 1000), "error": failure,
+        ])
     }
 
     /// The report as text.
     ///
     /// - Parameter seconds: The duration, `nil` to leave it out, so that the text is reproducible.
-    package func text(seconds: Double?) -> String {
+    func text(seconds: Double?) -> String {
         var text = "imported \(imported)"
         if replaced > 0 { text += ", \(replaced) of them in place of others" }
         if skipped > 0 { text += ", skipped \(skipped)" }

@@ -1,14 +1,14 @@
-package import Bodega
+import Bodega
 import Foundation
 
 /// Writes the records of an input to an engine, in batches.
-package struct Importer {
+struct Importer {
     /// The engine.
-    package var engine: any StorageBackend
+    var engine: any StorageBackend
     /// The maximum number of items in a batch.
-    package var batchSize: Int
+    var batchSize: Int
     /// Whether a bad record is left out; otherwise it ends the import, and its batch is not written.
-    package var skipsBadRecords: Bool
+    var skipsBadRecords: Bool
 
     /// The number of bytes of values at which a batch ends.
     static let batchBytes = 64 * 1024 * 1024
@@ -16,18 +16,6 @@ package struct Importer {
     /// The number of seconds after which a batch ends if the input can wait. Shorter ones would cost a fast writer many
     /// syncs of the disk.
     static let patience = 0.5
-
-    /// Creates an importer.
-    ///
-    /// - Parameters:
-    ///   - engine: The engine.
-    ///   - batchSize: The maximum number of items in a batch.
-    ///   - skipsBadRecords: Whether a bad record is left out.
-    package init(engine: any StorageBackend, batchSize: Int, skipsBadRecords: Bool) {
-        self.engine = engine
-        self.batchSize = batchSize
-        self.skipsBadRecords = skipsBadRecords
-    }
 
     /// Imports all records.
     ///
@@ -43,7 +31,7 @@ package struct Importer {
     ///   - onProgress: Called after every batch.
     /// - Throws: A ``BadRecord`` if there is one and bad records are not skipped, a ``ToolError`` if the command is
     ///   interrupted, or an error of the source or the engine. Earlier batches are then in the store.
-    package func run(
+    func run(
         _ source: inout any RecordSource,
         report: inout ImportReport,
         interruption: Interruption = Interruption(),

@@ -1,10 +1,10 @@
 import RecordCoder
 
 /// Records that are lines: newline-delimited JSON, or an export.
-package struct LineRecords: RecordSource {
+struct LineRecords: RecordSource {
 
     /// The format of the lines.
-    package enum Form: Sendable {
+    enum Form: Sendable {
         /// A line is a JSON value that contains its key.
         case json(RecordKey)
         /// A line is an item as ``Exporter`` writes it.
@@ -14,7 +14,7 @@ package struct LineRecords: RecordSource {
     private var window: InputWindow
     private let form: Form
     private var line = 0
-    package let total: Int?
+    let total: Int?
 
     init(_ window: InputWindow, total: Int?, form: Form) {
         self.window = window
@@ -22,11 +22,11 @@ package struct LineRecords: RecordSource {
         self.form = form
     }
 
-    package var progress: Int { window.consumed }
+    var progress: Int { window.consumed }
 
-    package var canWait: Bool { window.canWait }
+    var canWait: Bool { window.canWait }
 
-    package mutating func isReady(within seconds: Double) throws -> Bool {
+    mutating func isReady(within seconds: Double) throws -> Bool {
         var start = 0
         while !hasRecord(from: &start) {
             if window.isComplete { return true }
@@ -59,7 +59,7 @@ package struct LineRecords: RecordSource {
         return Envelope.isHeader(atStartOf: UnsafeRawBufferPointer(rebasing: line[scanner.position...]))
     }
 
-    package mutating func next() throws -> ImportRecord? {
+    mutating func next() throws -> ImportRecord? {
         while let length = try nextLineLength() {
             line += 1
             defer {

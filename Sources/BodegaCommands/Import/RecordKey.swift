@@ -3,21 +3,11 @@ import Foundation
 import RecordCoder
 
 /// How to make the key of a record: its path in the record and its kind.
-package struct RecordKey: Sendable {
+struct RecordKey: Sendable {
     /// The path to the key in the record.
     let path: JSONPath
-    /// Makes a key from a string; returns `nil` if the string is not valid for the kind.
-    let make: @Sendable (String) -> CacheKey?
-
-    /// Creates a description of keys.
-    ///
-    /// - Parameters:
-    ///   - path: The path to the key in the record.
-    ///   - kind: The kind of key.
-    package init(path: JSONPath, kind: KeyKind) {
-        self.path = path
-        self.make = kind.key
-    }
+    /// The kind of the key.
+    let kind: CacheKey.Kind
 }
 
 extension RecordKey {
@@ -33,7 +23,7 @@ extension RecordKey {
         guard let keyRange else { return .failure(RecordFlaw("It has no \"\(path)\", which --key names.")) }
         switch string(in: UnsafeRawBufferPointer(rebasing: scanner.bytes[keyRange])) {
         case .success(let string):
-            guard let key = make(string) else { return .failure(RecordFlaw("Its key \"\(string)\" is not a URL.")) }
+            guard let key = kind.key(string) else { return .failure(RecordFlaw("Its key \"\(string)\" is not a URL.")) }
             return .success(ImportRecord(key: key, data: Data(value)))
         case .failure(let flaw):
             return .failure(flaw)
@@ -50,6 +40,17 @@ extension RecordKey {
             return .success(String(decoding: value, as: UTF8.self))
         default:
             return .failure(RecordFlaw("Its \"\(path)\" is neither a string nor a number, so it can't be a key."))
+        }
+    }
+}
+
+extension CacheKey.Kind {
+    /// Makes a key, `nil` if it would be that of a URL and the string is none.
+    func key(_ string: String) -> CacheKey? {
+        switch self {
+        case .hashed: CacheKey(string)
+        case .verbatim: CacheKey(verbatim: string)
+        case .url: URL(string: string).map(CacheKey.init(url:))
         }
     }
 }

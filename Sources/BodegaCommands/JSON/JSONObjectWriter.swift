@@ -4,26 +4,20 @@ import RecordCoder
 struct JSONObjectWriter {
     private var bytes = [UInt8(ascii: "{")]
 
-    init() {}
+    /// The members of an object. Those that are `nil` are left out.
+    typealias Members = KeyValuePairs<String, (any JSONMember)?>
 
-    mutating func add(_ name: String, _ string: String) {
-        begin(name)
-        JSONString.encode(string, into: &bytes)
+    /// The line of an object with some members.
+    static func line(_ members: Members...) -> [UInt8] {
+        var object = JSONObjectWriter()
+        for case (let name, let value?) in members.joined() { object.add(name, value) }
+        return object.line()
     }
 
-    mutating func add(_ name: String, _ number: Int) {
+    /// Adds a member.
+    mutating func add(_ name: String, _ value: some JSONMember) {
         begin(name)
-        bytes += Array(String(number).utf8)
-    }
-
-    mutating func add(_ name: String, _ strings: [String]) {
-        begin(name)
-        bytes.append(UInt8(ascii: "["))
-        for (index, string) in strings.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            JSONString.encode(string, into: &bytes)
-        }
-        bytes.append(UInt8(ascii: "]"))
+        value.encode(into: &bytes)
     }
 
     /// Adds a member whose value is valid UTF-8 text.
@@ -50,5 +44,42 @@ struct JSONObjectWriter {
         if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
         JSONString.encode(name, into: &bytes)
         bytes.append(UInt8(ascii: ":"))
+    }
+}
+
+/// A value of a member of a JSON object.
+protocol JSONMember {
+    /// Appends the value as JSON.
+    func encode(into bytes: inout [UInt8])
+}
+
+extension String: JSONMember {
+    func encode(into bytes: inout [UInt8]) { JSONString.encode(self, into: &bytes) }
+}
+
+extension Int: JSONMember {
+    func encode(into bytes: inout [UInt8]) { bytes += String(self).utf8 }
+}
+
+extension [String]: JSONMember {
+    func encode(into bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "["))
+        for (index, string) in enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            string.encode(into: &bytes)
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+}
+
+extension Console {
+    /// Prints a JSON object on a line.
+    func print(_ members: JSONObjectWriter.Members) throws {
+        try JSONObjectWriter.line(members).withUnsafeBytes(output.write)
+    }
+
+    /// Prints the number of items.
+    func print(count: Int, asJSON isJSON: Bool) throws {
+        if isJSON { try print(["count": count]) } else { try output.write("\(count)\n") }
     }
 }

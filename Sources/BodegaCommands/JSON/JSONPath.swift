@@ -1,18 +1,18 @@
 import Bodega
 
 /// The path to a value in nested JSON objects: member names, outermost first.
-package struct JSONPath: Equatable, Sendable, CustomStringConvertible {
+struct JSONPath: Equatable, Sendable, CustomStringConvertible {
     /// The names.
-    package let names: [String]
+    let names: [String]
     /// The path as the user wrote it.
-    package let description: String
+    let description: String
 
     /// Reads a path such as `id` or `owner.id`. A backslash escapes the dot or backslash that follows, so
     /// `a\.b` is the member `a.b`.
     ///
     /// - Parameter text: The path.
     /// - Throws: A ``ToolError`` if it is empty or ends in a backslash.
-    package init(parsing text: String) throws {
+    init(parsing text: String) throws {
         var names = [""]
         var isEscaped = false
         for scalar in text.unicodeScalars {

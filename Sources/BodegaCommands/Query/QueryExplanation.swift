@@ -48,13 +48,7 @@ struct QueryExplanation: Sendable {
 
     /// Prints the explanation.
     func print(asJSON isJSON: Bool, address: StorageAddress, on console: Console) throws {
-        if isJSON {
-            var object = JSONObjectWriter()
-            object.add("plan", plan)
-            object.add("indexes", indexes)
-            object.add("advice", advice)
-            return try object.line().withUnsafeBytes(console.output.write)
-        }
+        if isJSON { return try console.print(["plan": plan, "indexes": indexes, "advice": advice]) }
         var lines = [plan, "indexes: \(indexes.isEmpty ? "none" : indexes.joined(separator: ", "))"]
         if let refusal { lines.append(refusal) }
         if !advice.isEmpty {

@@ -123,10 +123,7 @@ struct StoreIndexes {
         for index in try await all() {
             let kind = index.isForText ? "text" : "value"
             if isJSON {
-                var object = JSONObjectWriter()
-                object.add("path", index.path)
-                object.add("kind", kind)
-                try object.line().withUnsafeBytes(console.output.write)
+                try console.print(["path": index.path, "kind": kind])
             } else {
                 try table.add([index.path, kind])
             }

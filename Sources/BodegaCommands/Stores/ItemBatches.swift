@@ -1,10 +1,10 @@
-package import Bodega
+import Bodega
 import Foundation
 
 /// All items of a store in batches, so that a store larger than memory can be read.
 ///
 /// It holds all keys, and about 16 MiB of values. Items removed or added during the iteration are left out.
-package struct ItemBatches: AsyncSequence, AsyncIteratorProtocol {
+struct ItemBatches: AsyncSequence, AsyncIteratorProtocol {
     /// The approximate number of bytes in a batch.
     private let targetBytes = 16 * 1024 * 1024
     private let maximumCount = 4096
@@ -24,16 +24,16 @@ package struct ItemBatches: AsyncSequence, AsyncIteratorProtocol {
     ///   - engine: The engine that holds the items.
     ///   - unreadable: Receives the items that can't be read, or whose dates can't be. Without it, such an item ends
     ///     the iteration with its error.
-    package init(
+    init(
         of keys: [CacheKey], _ fields: StorageFields = .data, in engine: any StorageBackend,
         unreadable: UnreadableItems? = nil
     ) {
         (self.keys, self.fields, self.engine, self.unreadable) = (keys, fields, engine, unreadable)
     }
 
-    package func makeAsyncIterator() -> ItemBatches { self }
+    func makeAsyncIterator() -> ItemBatches { self }
 
-    package mutating func next() async throws -> [StorageItem]? {
+    mutating func next() async throws -> [StorageItem]? {
         guard position < keys.count else { return nil }
         let end = Swift.min(position + count, keys.count)
         let items = try await readable(Array(keys[position..<end]))

@@ -1,21 +1,21 @@
-package import Bodega
-package import Foundation
+import Bodega
+import Foundation
 
 /// A file with a keyset, in the JSON of Tink, that only its owner can read.
-package struct KeysetFile: Sendable {
+struct KeysetFile: Sendable {
     /// The largest file that is read.
     private static let maximumSize = 1 << 20
 
     /// Where the file is.
-    package let path: String
+    let path: String
 
     /// A file at a path.
-    package init(path: String) { self.path = path }
+    init(path: String) { self.path = path }
 
     /// Reads the keyset. Instead of a file, it can be a pipe.
     ///
     /// - Throws: A ``ToolError`` if it can't be read, is no keyset, or if other users can read or write the file.
-    package func read() throws -> EncryptionKeyset {
+    func read() throws -> EncryptionKeyset {
         let source = try DescriptorSource(path: path)
         if let status = FileStatus(path: Array(path.utf8), followingLinks: true), status.isRegular,
             status.permissions & 0o077 != 0
@@ -42,7 +42,7 @@ package struct KeysetFile: Sendable {
     /// - Parameters:
     ///   - json: The keyset.
     ///   - source: Where it comes from, for errors.
-    package static func keyset(_ json: Data, from source: String) throws -> EncryptionKeyset {
+    static func keyset(_ json: Data, from source: String) throws -> EncryptionKeyset {
         do {
             return try EncryptionKeyset(json: json)
         } catch let error as StorageError {
@@ -53,23 +53,23 @@ package struct KeysetFile: Sendable {
     /// Creates the file. An existing one is not replaced.
     ///
     /// - Throws: A ``ToolError`` if the file exists or can't be written.
-    package func create(_ keyset: EncryptionKeyset) throws {
+    func create(_ keyset: EncryptionKeyset) throws {
         let descriptor = systemCreate(path, permissions: 0o600)
         guard descriptor >= 0 else {
             let advice =
-                lastErrorIsPresence
+                errno == EEXIST
                 ? " A keyset is never overwritten. Name another file."
-                : lastErrorIsAbsence ? " Create its folder first." : ""
+                : errno == ENOENT ? " Create its folder first." : ""
             throw ToolError(.failure, "\(path) can't be created: \(lastErrorText).\(advice)")
         }
-        defer { systemClose(descriptor) }
+        defer { close(descriptor) }
         do {
             let sink = DescriptorSink(descriptor: descriptor, name: path)
             try (keyset.json() + Data("\n".utf8)).withUnsafeBytes(sink.write)
             try FileSystem.synchronize(descriptor, path)
             try FileSystem.synchronizeDirectory(Self.folder(of: path))
         } catch {
-            systemRemove(path)
+            unlink(path)
             throw error
         }
     }
@@ -77,7 +77,7 @@ package struct KeysetFile: Sendable {
     /// Replaces the file, so that it is either the old or the new keyset at any moment, also after a power failure.
     ///
     /// - Parameter prepare: Called with the descriptor of the new file before it gets its name.
-    package func replace(with keyset: EncryptionKeyset, prepare: (Int32) throws -> Void = { _ in }) throws {
+    func replace(with keyset: EncryptionKeyset, prepare: (Int32) throws -> Void = { _ in }) throws {
         let file = try OutputFile(path: path, keepsOwner: true)
         try prepare(file.descriptor)
         try (keyset.json() + Data("\n".utf8)).withUnsafeBytes(file.write)

@@ -1,4 +1,4 @@
-package import Bodega
+import Bodega
 import Foundation
 
 extension OpenStore {
@@ -13,7 +13,7 @@ extension OpenStore {
     /// - Parameter hasHiddenKeys: Whether hidden keys need no keyset, because none is written.
     /// - Throws: A ``ToolError`` if there are items, but the keysets can decrypt none of them, or if no keyset was
     ///   given and items seem to be encrypted.
-    package func checkEncryption(hasHiddenKeys: Bool = false) async throws {
+    func checkEncryption(hasHiddenKeys: Bool = false) async throws {
         let names = try await someNames()
         guard let encryption else {
             guard try await seemsEncrypted(names) else { return }
@@ -47,7 +47,7 @@ extension OpenStore {
     }
 
     /// Whether some of the items have the form of encrypted ones.
-    package func seemsEncrypted() async throws -> Bool { try await seemsEncrypted(someNames()) }
+    func seemsEncrypted() async throws -> Bool { try await seemsEncrypted(someNames()) }
 
     /// Some of the stored keys, enough to examine items, without reading all.
     private func someNames() async throws -> [CacheKey] {
@@ -118,7 +118,7 @@ extension OpenStore {
 
 extension StorageError {
     /// Whether the item is damaged, or encrypted in another way.
-    package var isOfKeyset: Bool { code == .decryptionFailed || code == .encryptionKeyMissing }
+    var isOfKeyset: Bool { code == .decryptionFailed || code == .encryptionKeyMissing }
 }
 
 extension OpenStore {

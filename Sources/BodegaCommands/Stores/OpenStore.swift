@@ -1,4 +1,4 @@
-package import Bodega
+import Bodega
 import Foundation
 
 #if Postgres
@@ -6,19 +6,19 @@ import BodegaPostgres
 #endif
 
 /// An open store.
-package struct OpenStore: Sendable {
+struct OpenStore: Sendable {
     /// Where it is.
-    package let address: StorageAddress
+    let address: StorageAddress
     /// The engine that holds the bytes.
-    package let base: any StorageBackend
+    let base: any StorageBackend
     /// The engine with the items: the same, or one that decrypts them.
-    package internal(set) var engine: any StorageBackend
+    var engine: any StorageBackend
     /// How the items are encrypted, `nil` if they are not or if no keyset was given.
-    package internal(set) var encryption: StoreEncryption?
+    var encryption: StoreEncryption?
     /// The engine, if it is SQLite's.
-    package let sqlite: SQLiteStorageEngine?
+    let sqlite: SQLiteStorageEngine?
     /// Whether it was opened for reading only.
-    package let isReadOnly: Bool
+    let isReadOnly: Bool
 
     fileprivate init(address: StorageAddress, engine: any StorageEngine, isReadOnly: Bool) {
         (self.address, base, self.engine) = (address, engine.backend, engine.backend)
@@ -32,21 +32,21 @@ extension StorageAddress {
     /// Opens an existing store for reading. No file is created or changed.
     ///
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
-    package func openToRead() async throws -> OpenStore {
+    func openToRead() async throws -> OpenStore {
         try await opened(mustExist: true, isReadOnly: true) { try openForReading() }
     }
 
     /// Opens an existing store for writing. A missing store is not created.
     ///
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
-    package func openExisting() async throws -> OpenStore {
+    func openExisting() async throws -> OpenStore {
         try await opened(mustExist: true, isReadOnly: false) { try open(mustExist: true) }
     }
 
     /// Opens a store for writing, and creates it if it is missing.
     ///
     /// - Throws: A ``ToolError`` if the path holds anything but a store, a `StorageError` if it can't be opened.
-    package func openOrCreate() async throws -> OpenStore {
+    func openOrCreate() async throws -> OpenStore {
         try await opened(mustExist: false, isReadOnly: false) { try open() }
     }
 
@@ -106,7 +106,7 @@ extension StorageAddress {
 
 extension OpenStore {
     /// The names of the collections other than the unnamed one; `nil` for an engine that has no collections.
-    package func collectionNames() async throws -> [String]? {
+    func collectionNames() async throws -> [String]? {
         if let sqlite { return try await sqlite.collectionNames() }
         #if Postgres
         if let postgres = base as? PostgresStorageEngine {
@@ -134,7 +134,7 @@ extension OpenStore {
     /// Another collection of the same file or database.
     ///
     /// - Throws: A `StorageError` if it can't be opened.
-    package func collection(named name: String) async throws -> any StorageBackend {
+    func collection(named name: String) async throws -> any StorageBackend {
         let collection = try await baseCollection(named: name)
         return encryption?.decrypting(collection, named: name) ?? collection
     }
@@ -169,7 +169,7 @@ extension OpenStore {
     /// - Parameter body: Uses the store; it must not keep a reference to it.
     /// - Returns: The result of the body.
     /// - Throws: The error of the body, else a `StorageError` if the store can't be closed.
-    package func use<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
+    func use<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
         let result: Result
         do {
             result = try await body(self)

@@ -1,4 +1,4 @@
-package import Bodega
+import Bodega
 import Foundation
 
 extension StorageAddress {
@@ -11,7 +11,7 @@ extension StorageAddress {
     ///   - mustExist: Whether the store must exist. Otherwise the address has to say what kind of store to create.
     /// - Throws: A ``ToolError`` if the argument is not an address or conflicts with the option, a `StorageError` if
     ///   the path can't be examined.
-    package init(argument: String, collection: String? = nil, mustExist: Bool = true) throws {
+    init(argument: String, collection: String? = nil, mustExist: Bool = true) throws {
         do {
             self = try StorageAddress(parsing: argument)
         } catch let error as StorageError where error.code == .invalidArgument {
@@ -49,7 +49,7 @@ extension StorageAddress {
     }
 
     /// Whether two addresses denote the same items, after resolving symbolic links.
-    package func isSamePlace(as other: StorageAddress) -> Bool {
+    func isSamePlace(as other: StorageAddress) -> Bool {
         func resolved(_ path: String) -> String {
             URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().path
         }

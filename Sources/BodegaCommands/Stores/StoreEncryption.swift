@@ -1,26 +1,21 @@
-package import Bodega
+import Bodega
 import Foundation
 
 /// How the items of a store are encrypted.
-package struct StoreEncryption: Sendable {
+struct StoreEncryption: Sendable {
     /// The keys that encrypt items.
-    package var keyset: EncryptionKeyset
+    var keyset: EncryptionKeyset
     /// The keyset that hides the keys of the items, `nil` if they are not hidden.
-    package var keysetForKeys: EncryptionKeyset?
+    var keysetForKeys: EncryptionKeyset?
     /// The name of the collection that is authenticated with the items, `nil` for that of the store's address.
-    package var collection: String?
-
-    /// Creates a description of encrypted items.
-    package init(keyset: EncryptionKeyset, keysetForKeys: EncryptionKeyset? = nil, collection: String? = nil) {
-        (self.keyset, self.keysetForKeys, self.collection) = (keyset, keysetForKeys, collection)
-    }
+    var collection: String?
 
     /// Returns an engine that decrypts the items of another one.
     ///
     /// - Parameters:
     ///   - base: The engine with the encrypted items.
     ///   - name: The name of its collection, `nil` for the unnamed one.
-    package func decrypting(_ base: any StorageEngine, named name: String?) -> any StorageBackend {
+    func decrypting(_ base: any StorageEngine, named name: String?) -> any StorageBackend {
         let collection = collection ?? name ?? ""
         guard let keysetForKeys else { return base.encrypted(with: keyset, collection: collection) }
         return base.encrypted(with: keyset, collection: collection, hidingKeysWith: keysetForKeys)
@@ -30,7 +25,7 @@ package struct StoreEncryption: Sendable {
 extension OpenStore {
 
     /// Returns the store with items that are encrypted, or unchanged if there is no keyset.
-    package func decrypting(with encryption: StoreEncryption?) -> OpenStore {
+    func decrypting(with encryption: StoreEncryption?) -> OpenStore {
         guard let encryption else { return self }
         var store = self
         store.encryption = encryption

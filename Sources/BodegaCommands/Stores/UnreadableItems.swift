@@ -1,18 +1,15 @@
-package import Bodega
+import Bodega
 import Foundation
 
 /// The items that a command could not read, while it has read others.
-package final class UnreadableItems: Sendable {
+final class UnreadableItems: Sendable {
     private let errors = Locked<(all: [StorageError], keys: Set<CacheKey>)>(([], []))
 
-    /// Creates an empty list.
-    package init() {}
-
     /// An error for each item.
-    package var all: [StorageError] { errors.withLock { $0.all } }
+    var all: [StorageError] { errors.withLock { $0.all } }
 
     /// Adds an item, unless it was added before.
-    package func add(_ error: StorageError) {
+    func add(_ error: StorageError) {
         errors.withLock { errors in
             if let key = error.key, !errors.keys.insert(key).inserted { return }
             errors.all.append(error)
@@ -31,12 +28,12 @@ package final class UnreadableItems: Sendable {
     }
 
     /// Adds an item that is encrypted, and for which the user has given no keyset.
-    package func addEncrypted(_ key: CacheKey) {
+    func addEncrypted(_ key: CacheKey) {
         add(StorageError(.encryptionKeyMissing, "The item seems to be encrypted, and no keyset was given.", key: key))
     }
 
     /// The advice for items that can't be decrypted.
-    package static let keysetAdvice = """
+    static let keysetAdvice = """
         Give the keyset that the items were written with (--keyset FILE, or the variable BODEGA_KEYSET), and the name \
         of the collection that was authenticated with them (--keyset-collection NAME).
         """
@@ -47,7 +44,7 @@ package final class UnreadableItems: Sendable {
     ///   - outcome: What the command did not do with the items, such as "could not be copied".
     ///   - advice: What to do about items that can't be decrypted.
     /// - Throws: A ``ToolError``.
-    package func check(_ outcome: String, advice: String = keysetAdvice) throws {
+    func check(_ outcome: String, advice: String = keysetAdvice) throws {
         if let error = error(outcome, advice: advice) { throw error }
     }
 
@@ -56,7 +53,7 @@ package final class UnreadableItems: Sendable {
     /// - Parameters:
     ///   - outcome: What the command did not do with the items.
     ///   - advice: What to do about items that can't be decrypted.
-    package func error(_ outcome: String, advice: String = keysetAdvice) -> ToolError? {
+    func error(_ outcome: String, advice: String = keysetAdvice) -> ToolError? {
         let errors = all
         if errors.isEmpty { return nil }
         var lines = ["\(Counted.text(errors.count, "item")) \(outcome):"]

@@ -1,36 +1,31 @@
-package import Bodega
+import Bodega
 import Foundation
 import RecordCoder
 
 /// Examines a store for damage.
-package struct Verification: Sendable {
+struct Verification: Sendable {
     /// The findings.
-    package private(set) var findings: [StorageFinding] = []
+    private(set) var findings: [StorageFinding] = []
     /// The number of items read.
-    package private(set) var count = 0
+    private(set) var count = 0
     /// The number of items that seem to be encrypted and were read without a keyset.
-    package private(set) var encrypted = 0
+    private(set) var encrypted = 0
     /// Whether there are items that the keyset can't decrypt.
-    package private(set) var needsOtherKeyset = false
+    private(set) var needsOtherKeyset = false
     /// Whether an item that is not JSON is a problem.
     private let expectsJSON: Bool
 
-    /// Creates a verification without findings.
-    ///
-    /// - Parameter expectsJSON: Whether items that are not JSON are a problem.
-    package init(expectsJSON: Bool) {
-        self.expectsJSON = expectsJSON
-    }
+    init(expectsJSON: Bool) { self.expectsJSON = expectsJSON }
 
     /// Whether there is a problem among the findings.
-    package var hasProblems: Bool { findings.contains { $0.severity == .problem } }
+    var hasProblems: Bool { findings.contains { $0.severity == .problem } }
 
     /// Examines a store and reads all its items, of all collections.
     ///
     /// - Parameters:
     ///   - store: The store.
     ///   - onItems: Called with the number of items read so far, and the total number.
-    package mutating func run(_ store: OpenStore, onItems: (Int, Int) throws -> Void) async throws {
+    mutating func run(_ store: OpenStore, onItems: (Int, Int) throws -> Void) async throws {
         findings += try await store.base.examine()
         let isEncrypted = store.encryption != nil
         try await read(store.engine, named: store.address.collection, isDecrypting: isEncrypted, onItems)
@@ -46,12 +41,12 @@ package struct Verification: Sendable {
     }
 
     /// Adds the error of a store that can't be opened.
-    package mutating func add(_ error: StorageError) {
+    mutating func add(_ error: StorageError) {
         findings.append(StorageFinding(.problem, "\(error.code): \(error.message)", key: error.key, file: error.file))
     }
 
     /// Adds the error that prevents the examination.
-    package mutating func add(_ error: ToolError) {
+    mutating func add(_ error: ToolError) {
         findings.append(StorageFinding(.problem, error.message))
     }
 

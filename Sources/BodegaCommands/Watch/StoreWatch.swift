@@ -58,9 +58,7 @@ struct StoreWatch {
         try await database?.use { _ in }
     }
 
-    private mutating func use<Result>(
-        _ body: (inout Self, OpenStore) async throws -> Result
-    ) async throws -> Result {
+    private mutating func use<Result>(_ body: (inout Self, OpenStore) async throws -> Result) async throws -> Result {
         if let database { return try await body(&self, database) }
         return try await address.openToRead().decrypting(with: encryption).use { store in
             try await body(&self, store)
@@ -132,11 +130,7 @@ struct StoreWatch {
     private struct Seen {
         let before: [CacheKey: StorageDates]
         /// The changed dates, `nil` for a removed item.
-        private(set) var changed: [CacheKey: StorageDates?] = [:]
-
-        init(before: [CacheKey: StorageDates]) {
-            self.before = before
-        }
+        var changed: [CacheKey: StorageDates?] = [:]
 
         subscript(key: CacheKey) -> StorageDates? {
             get { changed[key] ?? before[key] }
@@ -146,10 +140,7 @@ struct StoreWatch {
 
     /// The event for a change, `nil` for the removal of an unknown item.
     private func event(
-        of change: StorageChange,
-        in store: OpenStore,
-        now: Date,
-        _ seen: inout Seen
+        of change: StorageChange, in store: OpenStore, now: Date, _ seen: inout Seen
     ) async throws -> StoreWatchEvent? {
         let before = seen[change.key]
         switch change.kind {

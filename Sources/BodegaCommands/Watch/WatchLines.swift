@@ -12,12 +12,11 @@ struct WatchLines: Sendable {
     func line(for event: StoreWatchEvent) -> String {
         let time = ItemLine.timestamp(event.date)
         if isJSON {
-            var object = JSONObjectWriter()
-            object.add("time", time)
-            object.add("change", event.change.rawValue)
-            object.add("key", event.key.rawValue)
-            object.add("kind", event.key.kind.rawValue)
-            return String(decoding: object.line(), as: UTF8.self)
+            let line = JSONObjectWriter.line([
+                "time": time, "change": event.change.rawValue, "key": event.key.rawValue,
+                "kind": event.key.kind.rawValue,
+            ])
+            return String(decoding: line, as: UTF8.self)
         }
         let style: TextStyle =
             switch event.change {

@@ -1,6 +1,6 @@
 #if CommandLineTool
 import Bodega
-import BodegaCommands
+@testable import BodegaCommands
 import Foundation
 import Testing
 

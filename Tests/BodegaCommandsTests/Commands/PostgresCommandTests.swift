@@ -1,7 +1,7 @@
 #if CommandLineTool
 #if Postgres
 import Bodega
-import BodegaCommands
+@testable import BodegaCommands
 import BodegaPostgres
 import BodegaTesting
 import Foundation
@@ -175,7 +175,7 @@ struct PostgresCommandTests {
     }
 }
 #else
-import BodegaCommands
+@testable import BodegaCommands
 import Testing
 
 @Suite("Without PostgreSQL")

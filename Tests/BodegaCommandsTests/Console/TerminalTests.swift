@@ -1,5 +1,5 @@
 #if CommandLineTool
-import BodegaCommands
+@testable import BodegaCommands
 import Foundation
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Bodega
-import BodegaCommands
+@testable import BodegaCommands
 import Foundation
 
 /// Provides bytes in small pieces, as pipes do.

@@ -1,6 +1,6 @@
 #if CommandLineTool
 import Bodega
-import BodegaCommands
+@testable import BodegaCommands
 import BodegaTesting
 import Foundation
 import TestSupport
@@ -97,7 +97,7 @@ struct CopyTests {
         try await source.write((0..<5).map { (CacheKey("\($0)"), Data("\($0)".utf8)) })
         for fault in [StorageFault.fail([.fetch], .number(2)), .fail(.writes, .every)] {
             let destination = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [fault])
-            let copier = Copier(from: source, to: destination, overwrites: false)
+            let copier = Copier(source: source, destination: destination, overwrites: false)
             var report = CopyReport()
             await #expect(throws: StorageError.self) { try await copier.run(report: &report) { _ in } }
             #expect(report.advice == "0 of 5 items are done. Run the same command again to continue.")
@@ -105,7 +105,7 @@ struct CopyTests {
         let unreadable = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.fail([.fetch], .every)])
         var report = CopyReport()
         await #expect(throws: StorageError.self) {
-            try await Copier(from: source, to: unreadable, overwrites: false).run(report: &report) { _ in }
+            try await Copier(source: source, destination: unreadable, overwrites: false).run(report: &report) { _ in }
         }
         #expect(report.advice == "Nothing was copied.")
     }
@@ -166,7 +166,9 @@ struct CopyTests {
         try await source.write(Data([1]), key: CacheKey("a"))
         var report = CopyReport()
         await #expect {
-            try await Copier(from: source, to: ForgetfulEngine().backend, overwrites: false).run(report: &report) { _ in
+            try await Copier(source: source, destination: ForgetfulEngine().backend, overwrites: false).run(
+                report: &report
+            ) { _ in
             }
         } throws: { ($0 as? ToolError)?.message.contains("is not what was written") == true }
         #expect(report.copied == 0)

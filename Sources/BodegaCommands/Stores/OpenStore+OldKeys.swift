@@ -1,32 +1,25 @@
-package import Bodega
+import Bodega
 
-/// The keys of a keyset that no longer encrypt.
-package struct OldKeys {
-    private let ids: Set<UInt32>
+extension OpenStore {
 
-    /// The keys of a keyset but its primary key.
-    package init(of keyset: EncryptionKeyset) {
-        ids = Set(keyset.keyIDs).subtracting([keyset.primaryKeyID])
-    }
-
-    /// Examines all items of all collections of a store's file or database.
+    /// Examines all items of all collections of the file or database for some keys of a keyset.
     ///
     /// - Returns: An error that names the collections with items that are encrypted with one of the keys, `nil` if
     ///   there are none.
     /// - Throws: A ``ToolError`` if a collection can't be examined.
-    package func stillNeeded(in store: OpenStore) async throws -> ToolError? {
+    func need(forKeys ids: Set<UInt32>) async throws -> ToolError? {
         if ids.isEmpty { return nil }
         var places: [String] = []
-        for name in try await store.collectionNames() ?? [] {
-            let needsThem = try await examining("\"\(name)\"") {
-                try await isNeeded(in: try await store.baseCollection(named: name))
+        for name in try await collectionNames() ?? [] {
+            let isNeeded = try await Self.examining("\"\(name)\"") {
+                try await Self.areNeeded(ids, in: try await baseCollection(named: name))
             }
-            if needsThem { places.append("\"\(name)\"") }
+            if isNeeded { places.append("\"\(name)\"") }
         }
-        let unnamed = try await examining("the unnamed one") {
-            try await store.unnamedCollection { try await isNeeded(in: $0) } ?? false
+        let isNeeded = try await Self.examining("the unnamed one") {
+            try await unnamedCollection { try await Self.areNeeded(ids, in: $0) } ?? false
         }
-        if unnamed { places.insert("the unnamed one", at: 0) }
+        if isNeeded { places.insert("the unnamed one", at: 0) }
         if places.isEmpty { return nil }
         return ToolError(
             .failure,
@@ -36,7 +29,7 @@ package struct OldKeys {
             """)
     }
 
-    private func examining(_ collection: String, _ body: () async throws -> Bool) async throws -> Bool {
+    private static func examining(_ collection: String, _ body: () async throws -> Bool) async throws -> Bool {
         do {
             return try await body()
         } catch let error as StorageError {
@@ -46,7 +39,7 @@ package struct OldKeys {
         }
     }
 
-    private func isNeeded(in engine: any StorageBackend) async throws -> Bool {
+    private static func areNeeded(_ ids: Set<UInt32>, in engine: any StorageBackend) async throws -> Bool {
         for try await batch in ItemBatches(of: try await engine.fetchKeys(), in: engine) {
             for item in batch {
                 if let id = EncryptedItem.keyID(of: item.data), ids.contains(id) { return true }
