@@ -26,13 +26,9 @@ final class ChangeAnnouncer: Sendable {
     }
 
     private let pool: SessionPool
-    private let timeout: Double
     private let state = Locked(State())
 
-    init(pool: SessionPool, timeout: Double) {
-        self.pool = pool
-        self.timeout = timeout
-    }
+    init(pool: SessionPool) { self.pool = pool }
 
     func announce(changeOf collection: Int32) {
         let mustSend = state.withLock { state in
@@ -56,13 +52,9 @@ final class ChangeAnnouncer: Sendable {
 
     private func sendAll() async {
         while let collections = next() {
-            var parameters = Parameters()
-            parameters.appendArray(of: .int8, collections) { $0.appendField(Int64($1)) }
-            let command = Command(Self.statement, parameters)
+            let command = Command(Self.statement, BinaryArray(collections.map(Int64.init)))
             do {
-                try await pool.withSession(until: .after(timeout)) { session in
-                    _ = try await session.run(command, patience: timeout)
-                }
+                try await pool.withSession { _ = try await $0.run(command) }
             } catch {
                 bodegaLogger.debug(
                     "A change could not be announced. Listeners find it when they poll.",

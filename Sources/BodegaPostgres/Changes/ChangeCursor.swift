@@ -26,12 +26,9 @@ struct ChangeCursor: Sendable, Equatable {
         var lastChange: Int64
     }
 
-    init(history: String, newestRow: UUID?, seen: String, part: Part? = nil) {
-        self.history = history
-        self.newestRow = newestRow
-        self.seen = seen
-        self.part = part
-    }
+}
+
+extension ChangeCursor {
 
     init?(_ cursor: StorageCursor) {
         let fields = cursor.rawValue.split(separator: ";", omittingEmptySubsequences: false).map(String.init)

@@ -87,11 +87,11 @@ final class ChangeListener: Sendable {
     }
 
     private func connect() async throws -> Session {
-        let session = try await pool.makeSession()
+        let session = try await pool.makeSession(patience: connectTimeout)
         let isStandby = Command(Statement("SELECT pg_is_in_recovery()"))
         // A standby receives no notifications. There, changes are found by polling.
-        if try await session.run(isStandby, patience: connectTimeout).flag(0, 0) { return session }
-        _ = try await session.run(Command(Statement("LISTEN \(ChangeAnnouncer.channel)")), patience: connectTimeout)
+        if try await session.run(isStandby).flag(0, 0) { return session }
+        _ = try await session.run(Command(Statement("LISTEN \(ChangeAnnouncer.channel)")))
         return session
     }
 
@@ -111,9 +111,7 @@ final class ChangeListener: Sendable {
     ///
     /// - Returns: The current snapshot.
     private func poll(_ session: Session, since snapshot: String?) async throws -> String {
-        var parameters = Parameters()
-        if let snapshot { parameters.append(snapshot.utf8) } else { parameters.appendNull() }
-        let answer = try await session.run(Command(Self.changedCollections, parameters), patience: connectTimeout)
+        let answer = try await session.run(Command(Self.changedCollections, snapshot))
         let numbers = try (0..<answer.count).compactMap { row in
             answer.bytes(row, 1) == nil ? nil : try answer.number(row, 1) as Int32
         }

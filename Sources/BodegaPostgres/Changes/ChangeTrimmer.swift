@@ -21,16 +21,14 @@ final class ChangeTrimmer: Sendable {
     private let interval: Int
     private let age: TimeInterval
     private let pool: SessionPool
-    private let timeout: TimeInterval
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - limit: The minimum number of rows. At most about twice as many are kept, and all younger than `age`.
     ///   - age: The minimum age of removed rows, in seconds.
-    init(pool: SessionPool, limit: Int, timeout: TimeInterval, age: TimeInterval) {
+    init(pool: SessionPool, limit: Int, age: TimeInterval) {
         self.pool = pool
         self.limit = limit
-        self.timeout = timeout
         self.age = age
         interval = max(1, limit / 10)
         // Random, so that programs which end after a few changes also trim sometimes.
@@ -60,19 +58,11 @@ final class ChangeTrimmer: Sendable {
     }
 
     func trim() async throws {
-        var parameters = Parameters()
-        parameters.append(Int64(limit))
-        parameters.append(Int64(age))
         let commands = [
-            .begin,
-            Command(ChangeStatements.lockTrimming), Command(ChangeStatements.correctTime),
-            Command(ChangeStatements.moveTrimming, parameters),
-            Command(ChangeStatements.trim),
-            .commit,
+            .begin, Command(ChangeStatements.lockTrimming), Command(ChangeStatements.correctTime),
+            Command(ChangeStatements.moveTrimming, Int64(limit), Int64(age)), Command(ChangeStatements.trim), .commit,
         ]
-        try await pool.withSession(until: .after(timeout)) { session in
-            _ = try await session.run(commands, patience: timeout)
-        }
+        try await pool.withSession { _ = try await $0.run(commands) }
     }
 }
 #endif

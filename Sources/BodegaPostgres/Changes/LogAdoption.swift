@@ -11,16 +11,13 @@ enum LogAdoption {
     /// Begins a new history if the log was written in another database.
     ///
     /// - Throws: A ``PostgresFailure`` with ``PostgresFailure/forbidsWriting`` if the log can't be adopted.
-    static func adoptIfNeeded(_ session: Session, patience: TimeInterval) async throws {
-        if try await session.run(Command(ChangeStatements.checkHome), patience: patience).flag(0, 0) { return }
-        let begin = [
-            .begin, Command(ChangeStatements.lockHistory),
-            Command(ChangeStatements.checkHome),
-        ]
-        let answers = try await session.run(begin, patience: patience)
+    static func adoptIfNeeded(_ session: Session) async throws {
+        if try await session.run(Command(ChangeStatements.checkHome)).flag(0, 0) { return }
+        let begin = [.begin, Command(ChangeStatements.lockHistory), Command(ChangeStatements.checkHome)]
+        let answers = try await session.run(begin)
         try answers.requireAll(begin.count)
         // The adoption updates all rows, possibly millions.
-        let count: Int64 = try await session.run(Command(ChangeStatements.countLog), patience: patience).number(0, 0)
+        let count: Int64 = try await session.run(Command(ChangeStatements.countLog)).number(0, 0)
         let changes =
             try answers[2].flag(0, 0)
             ? []
@@ -29,7 +26,7 @@ enum LogAdoption {
                 ChangeStatements.beginLog,
             ]
         _ = try await session.run(
-            changes.map { Command($0) } + [.commit], patience: patience + TimeInterval(count) / 1000)
+            changes.map { Command($0) } + [.commit], patience: session.patience + TimeInterval(count) / 1000)
     }
 }
 #endif

@@ -3,14 +3,6 @@ import Bodega
 import CPostgres
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// The servers and settings of a connection string, completed from libpq's other sources.
 ///
 /// It holds secrets. Its description omits them.

@@ -9,59 +9,17 @@ struct Parameters: Sendable {
     /// -1 stands for NULL.
     private var lengths: [Int32] = []
 
-    init(capacity: Int = 0) {
+    init<each Value: BinaryValue>(capacity: Int = 0, _ values: repeat each Value) {
         bytes.reserveCapacity(capacity)
+        repeat append(each values)
     }
 
     var count: Int { starts.count }
 
-    mutating func append(_ number: some FixedWidthInteger) {
-        begin()
-        bytes.appendBigEndian(number)
-        end()
-    }
-
-    mutating func append(_ value: some Collection<UInt8>) {
-        begin()
-        bytes.append(contentsOf: value)
-        end()
-    }
-
-    mutating func append(_ value: Data) {
-        begin()
-        bytes.append(value)
-        end()
-    }
-
-    mutating func append(_ identifier: UUID) {
-        begin()
-        withUnsafeBytes(of: identifier.uuid) { bytes.append(contentsOf: $0) }
-        end()
-    }
-
-    mutating func appendNull() {
+    mutating func append(_ value: some BinaryValue) {
         starts.append(bytes.count)
-        lengths.append(-1)
-    }
-
-    /// Appends an array with one element for each element of a collection.
-    ///
-    /// - Parameter append: Appends an element as a field, see `appendField`.
-    mutating func appendArray<Elements: Collection>(
-        of type: ArrayElementType,
-        _ elements: Elements,
-        append: (inout [UInt8], Elements.Element) -> Void
-    ) {
-        begin()
-        bytes.appendBigEndian(Int32(elements.isEmpty ? 0 : 1))  // dimensions
-        bytes.appendBigEndian(Int32(1))  // may contain NULL
-        bytes.appendBigEndian(type.rawValue)
-        if !elements.isEmpty {
-            bytes.appendBigEndian(Int32(elements.count))
-            bytes.appendBigEndian(Int32(1))  // the first index
-        }
-        for element in elements { append(&bytes, element) }
-        end()
+        value.append(to: &bytes)
+        lengths.append(value.isNull ? -1 : Int32(bytes.count - starts[starts.count - 1]))
     }
 
     /// Calls a closure with the arguments for libpq's functions.
@@ -100,21 +58,82 @@ struct Parameters: Sendable {
 
     /// The format of each parameter: binary. No statement has more than 16.
     private static let binary = [Int32](repeating: 1, count: 16)
-
-    private mutating func begin() {
-        starts.append(bytes.count)
-    }
-
-    private mutating func end() {
-        lengths.append(Int32(bytes.count - starts[starts.count - 1]))
-    }
 }
 
-/// The element types of arrays; the raw values are PostgreSQL's fixed object identifiers.
-enum ArrayElementType: Int32 {
-    case bytea = 17
-    case int8 = 20
-    case int2 = 21
+/// A value in PostgreSQL's binary format.
+protocol BinaryValue {
+    var isNull: Bool { get }
+    func append(to bytes: inout [UInt8])
+}
+
+/// A value that can be an element of an array.
+protocol BinaryElement: BinaryValue {
+    /// PostgreSQL's fixed object identifier of the type.
+    static var typeIdentifier: Int32 { get }
+}
+
+extension BinaryValue {
+    var isNull: Bool { false }
+}
+
+extension BinaryValue where Self: FixedWidthInteger {
+    func append(to bytes: inout [UInt8]) { bytes.appendBigEndian(self) }
+}
+
+extension Int16: BinaryElement {
+    static var typeIdentifier: Int32 { 21 }
+}
+
+extension Int32: BinaryValue {}
+
+extension Int64: BinaryElement {
+    static var typeIdentifier: Int32 { 20 }
+}
+
+extension [UInt8]: BinaryValue, BinaryElement {
+    static var typeIdentifier: Int32 { 17 }
+    func append(to bytes: inout [UInt8]) { bytes.append(contentsOf: self) }
+}
+
+extension Data: BinaryElement {
+    static var typeIdentifier: Int32 { 17 }
+    func append(to bytes: inout [UInt8]) { withUnsafeBytes { bytes.append(contentsOf: $0) } }
+}
+
+extension String: BinaryValue {
+    func append(to bytes: inout [UInt8]) { bytes.append(contentsOf: utf8) }
+}
+
+extension UUID: BinaryValue {
+    func append(to bytes: inout [UInt8]) { withUnsafeBytes(of: uuid) { bytes.append(contentsOf: $0) } }
+}
+
+extension Optional: BinaryValue where Wrapped: BinaryValue {
+    var isNull: Bool { self == nil }
+    func append(to bytes: inout [UInt8]) { self?.append(to: &bytes) }
+}
+
+extension Optional: BinaryElement where Wrapped: BinaryElement {
+    static var typeIdentifier: Int32 { Wrapped.typeIdentifier }
+}
+
+/// An array of PostgreSQL.
+struct BinaryArray<Elements: Collection>: BinaryValue where Elements.Element: BinaryElement {
+
+    private let elements: Elements
+
+    init(_ elements: Elements) { self.elements = elements }
+
+    func append(to bytes: inout [UInt8]) {
+        bytes.appendBigEndian(Int32(elements.isEmpty ? 0 : 1))  // dimensions
+        bytes.appendBigEndian(Int32(1))  // may contain NULL
+        bytes.appendBigEndian(Elements.Element.typeIdentifier)
+        if !elements.isEmpty {
+            bytes.appendBigEndian(Int32(elements.count))
+            bytes.appendBigEndian(Int32(1))  // the first index
+        }
+        for element in elements { bytes.appendField(element) }
+    }
 }
 
 extension [UInt8] {
@@ -123,29 +142,14 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
     }
 
-    mutating func append(_ data: Data) {
-        data.withUnsafeBytes { append(contentsOf: $0) }
-    }
-
-    // A field of an array or a row: the length, then the value; -1 stands for NULL.
-
-    mutating func appendField(_ number: some FixedWidthInteger) {
-        appendBigEndian(Int32(number.bitWidth / 8))
-        appendBigEndian(number)
-    }
-
-    mutating func appendField(_ value: [UInt8]) {
-        appendBigEndian(Int32(value.count))
-        append(contentsOf: value)
-    }
-
-    mutating func appendField(_ value: Data) {
-        appendBigEndian(Int32(value.count))
-        append(value)
-    }
-
-    mutating func appendField(_ value: [UInt8]?) {
-        if let value { appendField(value) } else { appendBigEndian(Int32(-1)) }
+    /// Appends a field of an array or a row: the length, then the value; -1 stands for NULL.
+    mutating func appendField(_ value: some BinaryValue) {
+        if value.isNull { return appendBigEndian(Int32(-1)) }
+        let start = count
+        appendBigEndian(Int32(0))
+        value.append(to: &self)
+        let length = Int32(count - start - MemoryLayout<Int32>.size)
+        withUnsafeMutableBytes { $0.storeBytes(of: length.bigEndian, toByteOffset: start, as: Int32.self) }
     }
 }
 #endif

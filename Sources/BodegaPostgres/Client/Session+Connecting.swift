@@ -14,18 +14,21 @@ extension Session {
     ///   - preferred: The host to try first, because the last connection was made to it.
     ///   - timeout: The maximum time for each host, in seconds.
     ///   - deadline: The deadline for all hosts.
+    ///   - patience: The ``patience`` of the session.
     static func connect(
         to target: ConnectionTarget,
         preferring preferred: ConnectionTarget.Host?,
         timeout: TimeInterval,
-        until deadline: PostgresDeadline
+        until deadline: PostgresDeadline,
+        patience: TimeInterval
     ) async throws -> Session {
         let hosts = target.hosts.filter { $0 == preferred } + target.hosts.filter { $0 != preferred }
         var failures: [PostgresFailure] = []
         for (number, host) in hosts.enumerated() {
             let share = deadline.remaining / Double(hosts.count - number)
             do {
-                return try await connect(to: host, target, until: min(deadline, .after(min(timeout, share))))
+                return try await connect(
+                    to: host, target, until: min(deadline, .after(min(timeout, share))), patience)
             } catch let failure as PostgresFailure {
                 failures.append(failure)
                 if deadline.hasPassed { break }
@@ -37,9 +40,8 @@ extension Session {
     }
 
     private static func connect(
-        to host: ConnectionTarget.Host,
-        _ target: ConnectionTarget,
-        until deadline: PostgresDeadline
+        to host: ConnectionTarget.Host, _ target: ConnectionTarget, until deadline: PostgresDeadline,
+        _ patience: TimeInterval
     ) async throws -> Session {
         let connection = try await start(target.settings(for: host))
         do {
@@ -50,13 +52,11 @@ extension Session {
         }
         _ = PQsetErrorVerbosity(connection, PQERRORS_DEFAULT)
         PQsetNoticeProcessor(connection, { _, _ in }, nil)
-        return try Session(connection, host: host)
+        return try Session(connection, host: host, patience: patience)
     }
 
     private static func finishConnecting(
-        _ connection: OpaquePointer,
-        _ target: ConnectionTarget,
-        until deadline: PostgresDeadline
+        _ connection: OpaquePointer, _ target: ConnectionTarget, until deadline: PostgresDeadline
     ) async throws {
         // Error messages then contain the SQLSTATE.
         _ = PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)

@@ -20,6 +20,8 @@ final class Session: @unchecked Sendable {
 
     let connection: OpaquePointer
     let host: ConnectionTarget.Host
+    /// How long the server may be silent, in seconds, unless a call says otherwise.
+    let patience: TimeInterval
     private let watch: SocketWatch
     /// The names of the statements that are prepared on the server.
     private var prepared: Set<String> = []
@@ -30,9 +32,10 @@ final class Session: @unchecked Sendable {
     private let notices = SessionNotices()
 
     /// Takes ownership of an established connection.
-    init(_ connection: OpaquePointer, host: ConnectionTarget.Host) throws {
+    init(_ connection: OpaquePointer, host: ConnectionTarget.Host, patience: TimeInterval) throws {
         self.connection = connection
         self.host = host
+        self.patience = patience
         do {
             watch = try SocketWatch(socket: PQsocket(connection))
         } catch {
@@ -81,13 +84,14 @@ final class Session: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - commands: The statements, generated as they are sent.
-    ///   - patience: How long the server may be silent, in seconds.
+    ///   - patience: How long the server may be silent, in seconds; `nil` for the ``patience`` of the session.
     /// - Returns: One result for each statement.
     /// - Throws: A ``PostgresFailure``, or `CancellationError` if the task was cancelled and the server was asked to
     ///   stop. A transaction that the statements began may then be open or committed.
-    func run(_ commands: some Sequence<Command>, patience: TimeInterval) async throws -> [QueryResult] {
+    @discardableResult
+    func run(_ commands: some Sequence<Command>, patience: TimeInterval? = nil) async throws -> [QueryResult] {
         var answers = PipelineAnswers()
-        var pace = Pace(patience: patience)
+        var pace = Pace(patience: patience ?? self.patience)
         for command in commands {
             try checkCancellation(pace)
             try send(command, &answers)
@@ -109,7 +113,8 @@ final class Session: @unchecked Sendable {
     }
 
     /// Runs a statement, see ``run(_:patience:)``.
-    func run(_ command: Command, patience: TimeInterval) async throws -> QueryResult {
+    @discardableResult
+    func run(_ command: Command, patience: TimeInterval? = nil) async throws -> QueryResult {
         guard let result = try await run(CollectionOfOne(command), patience: patience).first else {
             throw PostgresFailure.noResult
         }
@@ -177,7 +182,7 @@ final class Session: @unchecked Sendable {
     /// - Parameters:
     ///   - sql: A `COPY … TO STDOUT`.
     ///   - take: Receives the stream in parts. A part is valid until the closure returns.
-    func copy(_ sql: String, patience: TimeInterval, to take: (UnsafeRawBufferPointer) throws -> Void) async throws {
+    func copy(_ sql: String, to take: (UnsafeRawBufferPointer) throws -> Void) async throws {
         var pace = Pace(patience: patience)
         try await begin(sql, PGRES_COPY_OUT, &pace)
         while true {

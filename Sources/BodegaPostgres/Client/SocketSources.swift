@@ -3,14 +3,6 @@ import Bodega
 import Dispatch
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// The Dispatch sources of a socket, which call a handler when the socket can be read or written.
 ///
 /// They watch a duplicate of the descriptor, so that libpq may close its own at any time.

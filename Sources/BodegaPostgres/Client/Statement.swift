@@ -31,6 +31,10 @@ struct Command: Sendable {
         self.parameters = parameters
     }
 
+    init<each Value: BinaryValue>(_ statement: Statement, _ values: repeat each Value) {
+        self.init(statement, Parameters(repeat each values))
+    }
+
     static let begin = Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED"))
     /// Begins a transaction in which all statements read the same snapshot.
     static let beginSnapshot = Command(Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))

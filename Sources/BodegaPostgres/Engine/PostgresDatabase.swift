@@ -120,15 +120,12 @@ public final class PostgresDatabase: Sendable {
         // Short reads have connections of their own, so that they never wait for long operations.
         let laneCount = max(1, min(options.maximumConnections / 2, ProcessInfo.processInfo.activeProcessorCount))
         pool = SessionPool(
-            target: target,
-            limit: options.maximumConnections - laneCount,
-            connectTimeout: options.connectTimeout
-        )
+            target: target, limit: options.maximumConnections - laneCount, connectTimeout: options.connectTimeout,
+            timeout: options.timeout)
         lanes = LaneGroup(pool: pool, count: laneCount)
-        announcer = ChangeAnnouncer(pool: pool, timeout: options.timeout)
+        announcer = ChangeAnnouncer(pool: pool)
         listener = ChangeListener(pool: pool, clock: clock, connectTimeout: options.connectTimeout)
-        trimmer = ChangeTrimmer(
-            pool: pool, limit: options.changeLogLimit, timeout: options.timeout, age: options.requestAge)
+        trimmer = ChangeTrimmer(pool: pool, limit: options.changeLogLimit, age: options.requestAge)
         fence = WriteFence(pool: pool, clock: clock, timeout: min(2, options.connectTimeout))
         retries = Retries(clock: clock, hasSeveralHosts: target.hosts.count > 1)
         self.options = options
@@ -138,11 +135,11 @@ public final class PostgresDatabase: Sendable {
     deinit { disconnect() }
 
     private static func open(_ pool: SessionPool, _ retries: Retries, _ options: Options) async throws {
-        let migrator = Migrator(partitions: options.partitions, patience: options.timeout)
+        let migrator = Migrator(partitions: options.partitions)
         do {
             // Fails immediately if the server can't be reached, and waits if it is starting or has no connection left.
             try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
-                try await pool.withSession(until: .after(options.timeout)) { session in
+                try await pool.withSession { session in
                     try await PoolerProbe.check(session, pool, patience: options.connectTimeout)
                     if options.mustExist {
                         try await migrator.check(session)
@@ -160,12 +157,9 @@ public final class PostgresDatabase: Sendable {
     /// Adopts a log written in another database, and records this program's request age if it is longer than usual.
     private static func prepareLog(_ options: Options, _ session: Session) async throws {
         do {
-            try await LogAdoption.adoptIfNeeded(session, patience: options.timeout)
+            try await LogAdoption.adoptIfNeeded(session)
             if options.requestAge > Options.usualRequestAge {
-                var parameters = Parameters()
-                parameters.append(Int64(options.requestAge))
-                let command = Command(ChangeStatements.noteRequestAge, parameters)
-                _ = try await session.run(command, patience: options.timeout)
+                try await session.run(Command(ChangeStatements.noteRequestAge, Int64(options.requestAge)))
             }
         } catch let failure as PostgresFailure where failure.forbidsWriting {
             // A user without the right to write needs neither.
@@ -208,8 +202,7 @@ public final class PostgresDatabase: Sendable {
             throw StorageError(.invalidArgument, "The collection's name is empty. Pass a name.")
         }
         let number = try await perform { session in
-            let (mustExist, patience) = (self.options.mustExist, self.options.timeout)
-            return try await CollectionTable.number(of: name, mustExist: mustExist, in: session, patience: patience)
+            try await CollectionTable.number(of: name, mustExist: self.options.mustExist, in: session)
         }
         return PostgresStorageEngine(database: self, name: name, number: number, now: now)
     }
@@ -218,7 +211,7 @@ public final class PostgresDatabase: Sendable {
     ///
     /// - Throws: A ``/Bodega/StorageError`` if they could not be read.
     public func collectionNames() async throws -> [String] {
-        try await perform { try await CollectionTable.names(in: $0, patience: self.options.timeout) }
+        try await perform { try await CollectionTable.names(in: $0) }
     }
 
     /// Removes a collection with all of its items and its indexes. Does nothing if there is none of this name.
@@ -230,10 +223,7 @@ public final class PostgresDatabase: Sendable {
     /// - Parameter name: The collection's name.
     /// - Throws: A ``/Bodega/StorageError`` if it could not be removed; its items are then unchanged.
     public func removeCollection(named name: String) async throws {
-        let number = try await perform { session in
-            try await CollectionTable.number(of: name, in: session, patience: self.options.timeout)
-        }
-        guard let number else { return }
+        guard let number = try await perform({ try await CollectionTable.number(of: name, in: $0) }) else { return }
         try await PostgresStorageEngine(database: self, name: name, number: number, now: { Date() }).removeCollection()
     }
 

@@ -7,26 +7,25 @@ extension PostgresStorageEngine: StorageLog {
     public var log: (any StorageLog)? { self }
 
     public func fetchCursor() async throws -> StorageCursor {
-        let patience = database.options.timeout
         try await checkExistence()
         return try await database.perform { session in
-            let state = try await self.settledState(session, patience)
+            let state = try await self.settledState(session)
             return try Self.cursor(state).storageCursor
         }
     }
 
     /// Reads all items and the end of the log, from one moment.
     func snapshot(_ fields: StorageFields) async throws -> (items: [StorageItem], cursor: StorageCursor) {
-        let (number, patience) = (number, database.options.timeout)
+        let number = number
         let snapshot = try await database.perform { session in
-            _ = try await self.settledState(session, patience)
+            _ = try await self.settledState(session)
             let begin = [Command.beginSnapshot, Command(ChangeStatements.state)]
-            let answers = try await session.run(begin, patience: patience)
+            let answers = try await session.run(begin)
             try answers.requireAll(2)
-            let items = try await ItemScan.run(.init(fields), ofCollection: number, session, patience) { row in
+            let items = try await ItemScan.run(.init(fields), ofCollection: number, session) { row in
                 try row.item(fields)
             }
-            _ = try await session.run(.commit, patience: patience)
+            _ = try await session.run(.commit)
             return (items: items, cursor: try Self.cursor(answers[1]).storageCursor)
         }
         if snapshot.items.isEmpty { try await checkExistence() }
@@ -35,11 +34,10 @@ extension PostgresStorageEngine: StorageLog {
 
     public func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
         guard let cursor = ChangeCursor(request.cursor) else { return StorageAnswer(nil) }
-        let patience = database.options.timeout
         let delta: StorageDelta? = try await database.perform { session in
             let commands =
                 [Command.beginSnapshot] + self.changes(after: cursor) + [self.existence, .commit]
-            let answers = try await session.run(commands, patience: patience)
+            let answers = try await session.run(commands)
             try answers.requireAll(5)
             // The snapshot that the follower reads then reports that the collection was removed.
             guard try answers[3].flag(0, 0) else { return nil }
@@ -53,17 +51,16 @@ extension PostgresStorageEngine: StorageLog {
     }
 
     private func changesWithItems(_ request: ChangesRequest) async throws -> StorageDelta? {
-        let patience = database.options.timeout
-        return try await database.perform { session in
-            _ = try await session.run(.beginSnapshot, patience: patience)
+        try await database.perform { session in
+            _ = try await session.run(.beginSnapshot)
             let delta = try await StorageDelta.whole(since: request.cursor, excluding: request.excluded) { request in
                 guard let cursor = ChangeCursor(request.cursor) else { return nil }
-                let answers = try await session.run(self.changes(after: cursor), patience: patience)
+                let answers = try await session.run(self.changes(after: cursor))
                 try answers.requireAll(2)
                 return try Self.delta(answers[...], after: cursor, excluding: request.excluded)
             }
             guard var delta else {
-                _ = try await session.run(.commit, patience: patience)
+                _ = try await session.run(.commit)
                 return nil
             }
             let keys = Array(delta.keysWritten(excluding: request.excluded))
@@ -84,13 +81,13 @@ extension PostgresStorageEngine: StorageLog {
     // MARK: Helpers
 
     /// Returns the state of the log, after adopting a log that was written in another database.
-    private func settledState(_ session: Session, _ patience: TimeInterval) async throws -> QueryResult {
+    private func settledState(_ session: Session) async throws -> QueryResult {
         let command = Command(ChangeStatements.state)
-        let state = try await session.run(command, patience: patience)
+        let state = try await session.run(command)
         try Self.check(state)
         if try state.flag(0, 1) { return state }
         do {
-            try await LogAdoption.adoptIfNeeded(session, patience: patience)
+            try await LogAdoption.adoptIfNeeded(session)
         } catch let failure as PostgresFailure where failure.forbidsWriting {
             // The transaction numbers are of another server: a follower could receive the same changes forever.
             let message = """
@@ -99,7 +96,7 @@ extension PostgresStorageEngine: StorageLog {
                 """
             throw StorageError(.readOnly, message, cause: failure)
         }
-        return try await session.run(command, patience: patience)
+        return try await session.run(command)
     }
 
     /// Checks that the table of settings has the rows on the log.
@@ -121,17 +118,9 @@ extension PostgresStorageEngine: StorageLog {
 
     /// The statements that read the state of the log and the next changes.
     private func changes(after cursor: ChangeCursor) -> [Command] {
-        var known = Parameters()
-        known.append(cursor.seen.utf8)
-        if let row = cursor.newestRow { known.append(row) } else { known.appendNull() }
-        let state = Command(ChangeStatements.stateSince, known)
-        var parameters = Parameters()
-        parameters.append(number)
-        parameters.append(cursor.seen.utf8)
-        guard let part = cursor.part else { return [state, Command(ChangeStatements.changes, parameters)] }
-        parameters.append(part.upTo.utf8)
-        parameters.append(part.lastChange)
-        return [state, Command(ChangeStatements.changesUpTo, parameters)]
+        let state = Command(ChangeStatements.stateSince, cursor.seen, cursor.newestRow)
+        guard let part = cursor.part else { return [state, Command(ChangeStatements.changes, number, cursor.seen)] }
+        return [state, Command(ChangeStatements.changesUpTo, number, cursor.seen, part.upTo, part.lastChange)]
     }
 
     /// Decodes the next changes.

@@ -79,10 +79,8 @@ extension PostgresStorageEngine {
 
     /// Returns the number of items, on a session of the caller.
     func count(_ session: Session) async throws -> Int {
-        var parameters = Parameters()
-        parameters.append(number)
-        let command = Command(ItemStatements.count, parameters)
-        return Int(try await session.run(command, patience: database.options.timeout).number(0, 0) as Int64)
+        let command = Command(ItemStatements.count, number)
+        return Int(try await session.run(command).number(0, 0) as Int64)
     }
 
     /// Reads all items.
@@ -95,9 +93,9 @@ extension PostgresStorageEngine {
         _ columns: ItemScan.Columns,
         _ value: @escaping (inout ItemScan.Row) throws -> Value
     ) async throws -> [Value] {
-        let (number, patience) = (number, database.options.timeout)
+        let number = number
         let values = try await database.perform { session in
-            try await ItemScan.run(columns, ofCollection: number, session, patience, value)
+            try await ItemScan.run(columns, ofCollection: number, session, value)
         }
         if values.isEmpty { try await checkExistence() }
         return values

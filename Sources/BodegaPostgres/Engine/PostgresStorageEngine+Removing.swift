@@ -32,25 +32,16 @@ extension PostgresStorageEngine {
 
     /// Removes the items, logs that, and removes the collection from the register.
     func removeCollection(_ request: ChangeRequest, _ session: Session) async throws {
-        var (parameters, number) = (Parameters(), Parameters())
-        parameters.append(request.collection)
-        parameters.append(request.origin)
-        parameters.append(request.identifier)
-        number.append(request.collection)
         let patience = patience(forItems: try await count(session))
         let commands = [
             Command(BatchCommands.beginSerializable), Command(ItemStatements.lockTable),
-            Command(ItemStatements.removeAll, parameters), Command(CollectionTable.remove, number), .commit,
+            ItemStatements.removeAll(request), Command(CollectionTable.remove, request.collection), .commit,
         ]
         _ = try await session.run(commands, patience: patience)
     }
 
     /// The command that returns whether the collection exists.
-    var existence: Command {
-        var parameters = Parameters()
-        parameters.append(number)
-        return Command(CollectionTable.exists, parameters)
-    }
+    var existence: Command { Command(CollectionTable.exists, number) }
 
     /// Checks that the collection exists. A read does so if it has found nothing, so that other reads need no check.
     ///

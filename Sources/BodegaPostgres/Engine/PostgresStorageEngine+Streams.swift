@@ -8,12 +8,11 @@ extension PostgresStorageEngine {
     private static let partSize = 2 << 20
 
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
-        let patience = database.options.timeout
         let stream = try await database.perform(key: key) { session in
             var parameters = self.parameters(for: key)
             parameters.append(Int32(Self.partSize))
             let first = [Command.beginSnapshot, Command(ItemStatements.dataIfSmall, parameters)]
-            let answers = try await session.run(first, patience: patience)
+            let answers = try await session.run(first)
             try answers.requireAll(2)
             var stream: StorageByteStream?
             if answers[1].count == 1 {
@@ -21,10 +20,10 @@ extension PostgresStorageEngine {
                 if count <= Self.partSize {
                     stream = StorageByteStream(try answers[1].data(0, 1))
                 } else {
-                    stream = StorageByteStream(try await self.copy(key, count: count, session, patience))
+                    stream = StorageByteStream(try await self.copy(key, count: count, session))
                 }
             }
-            _ = try await session.run(.commit, patience: patience)
+            _ = try await session.run(.commit)
             return stream
         }
         if stream == nil { try await checkExistence() }
@@ -32,15 +31,13 @@ extension PostgresStorageEngine {
     }
 
     /// Copies an item into a temporary file.
-    private func copy(
-        _ key: CacheKey, count: Int, _ session: Session, _ patience: TimeInterval
-    ) async throws -> StreamFile {
+    private func copy(_ key: CacheKey, count: Int, _ session: Session) async throws -> StreamFile {
         let file = try StreamFile.temporary()
         while file.count < count {
             var parameters = self.parameters(for: key)
             parameters.append(Int32(file.count + 1))
             parameters.append(Int32(Self.partSize))
-            let answer = try await session.run(Command(ItemStatements.partOfData, parameters), patience: patience)
+            let answer = try await session.run(Command(ItemStatements.partOfData, parameters))
             guard answer.count == 1, case let part = try answer.data(0, 0), !part.isEmpty else {
                 throw PostgresFailure(.unexpectedAnswer, "An item ended before its \(count) bytes.")
             }
@@ -61,7 +58,7 @@ extension PostgresStorageEngine {
             return try await apply(StorageBatch([.write(key: key, data: data)]))
         case .file(let file):
             let date = ItemDate.number(of: now())
-            let row = WritePlan.Row(ItemKey(key, in: shards), Data(), created: date, updated: date)
+            let row = WritePlan.Row(key: ItemKey(key, in: shards), data: Data(), created: date, updated: date)
             try await apply(.stream(file, row), key: key)
             return StorageAnswer(BatchOutcome())
         }
@@ -69,19 +66,16 @@ extension PostgresStorageEngine {
 
     /// Writes an item from a file, in a transaction.
     func write(_ file: StreamFile, _ row: WritePlan.Row, _ request: ChangeRequest, _ session: Session) async throws {
-        let patience = database.options.timeout
-        _ = try await session.run([.begin, Command(ItemStatements.createParts)], patience: patience)
+        _ = try await session.run([.begin, Command(ItemStatements.createParts)])
         var number: Int32 = 0
         for try await bytes in StorageByteStream(file) {
-            var part = Parameters(capacity: bytes.count + 16)
-            part.append(number)
-            part.append(bytes)
-            _ = try await session.run(Command(ItemStatements.addPart, part), patience: patience)
+            let part = Parameters(capacity: bytes.count + 16, number, bytes)
+            _ = try await session.run(Command(ItemStatements.addPart, part))
             number += 1
         }
         let write = Command(ItemStatements.writeParts, parameters(of: row, data: nil, request))
         // The server joins and stores some megabytes in a second.
-        _ = try await session.run([write, .commit], patience: patience + TimeInterval(file.count) / 1_000_000)
+        _ = try await session.run([write, .commit], patience: session.patience + TimeInterval(file.count) / 1_000_000)
     }
 }
 #endif

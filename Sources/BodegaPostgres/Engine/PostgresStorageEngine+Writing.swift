@@ -63,7 +63,7 @@ extension PostgresStorageEngine {
                         }
                     }
                 } catch let failure as PostgresFailure where attempt > 0 && failure.isRepeatedRequest {
-                    try await waitForStandbys(request, session, patience: database.options.timeout)
+                    try await waitForStandbys(request, session)
                 } catch let failure as PostgresFailure where failure.isRolledBack {
                     unsettled.backends.removeLast()
                     throw failure
@@ -146,36 +146,24 @@ extension PostgresStorageEngine {
 
     private func write(_ row: WritePlan.Row, _ request: ChangeRequest, _ session: Session) async throws {
         let command = Command(ItemStatements.write, parameters(of: row, data: row.data, request))
-        _ = try await session.run(command, patience: database.options.timeout)
+        _ = try await session.run(command)
     }
 
     /// The parameters of a statement that writes an item and logs the change.
     ///
     /// - Parameter data: The item, `nil` if the statement has it already.
     func parameters(of row: WritePlan.Row, data: Data?, _ request: ChangeRequest) -> Parameters {
-        var parameters = Parameters(capacity: (data?.count ?? 0) + 256)
-        parameters.append(row.key.shard)
-        parameters.append(number)
-        parameters.append(row.key.bytes)
-        if let long = row.key.long { parameters.append(long) } else { parameters.appendNull() }
-        parameters.append(row.created)
-        parameters.append(row.updated)
-        parameters.append(request.origin)
-        parameters.append(request.identifier)
-        parameters.append(row.key.full)
+        var parameters = Parameters(
+            capacity: (data?.count ?? 0) + 256, row.key.shard, number, row.key.bytes, row.key.long, row.created,
+            row.updated, request.origin, request.identifier, row.key.full)
         if let data { parameters.append(data) }
         return parameters
     }
 
     private func remove(_ key: ItemKey, _ request: ChangeRequest, _ session: Session) async throws {
-        var parameters = Parameters()
-        parameters.append(key.shard)
-        parameters.append(number)
-        parameters.append(key.bytes)
-        parameters.append(request.origin)
-        parameters.append(request.identifier)
-        parameters.append(key.full)
-        _ = try await session.run(Command(ItemStatements.remove, parameters), patience: database.options.timeout)
+        let command = Command(
+            ItemStatements.remove, key.shard, number, key.bytes, request.origin, request.identifier, key.full)
+        _ = try await session.run(command)
     }
 
     /// The first attempt in which a batch that removes locks the table.
@@ -183,10 +171,7 @@ extension PostgresStorageEngine {
 
     /// - Returns: `false` if a condition is not met; the transaction is rolled back then.
     private func apply(
-        _ plan: WritePlan,
-        if conditions: [StorageCondition],
-        _ request: ChangeRequest,
-        _ session: Session,
+        _ plan: WritePlan, if conditions: [StorageCondition], _ request: ChangeRequest, _ session: Session,
         _ attempt: Int
     ) async throws -> Bool {
         let count = plan.removesAll ? try await self.count(session) : 0
@@ -194,7 +179,7 @@ extension PostgresStorageEngine {
         var batch = BatchCommands(plan: plan, request: request, locksTable: attempt >= Self.firstAttemptWithLock)
         if !conditions.isEmpty {
             guard try await begin(batch, if: conditions, session, patience), !plan.isEmpty else {
-                try await rollBack(session, patience)
+                try await session.run(.rollback, patience: patience)
                 return plan.isEmpty
             }
             batch.isBegun = true
@@ -239,9 +224,9 @@ extension PostgresStorageEngine {
     /// Commits an empty request and waits for the synchronous standbys. They then also have the change of an earlier
     /// attempt, which was committed without waiting.
     private func waitForStandbys(
-        _ request: ChangeRequest, _ session: Session, patience: TimeInterval
+        _ request: ChangeRequest, _ session: Session, patience: TimeInterval? = nil
     ) async throws {
-        if session.isInTransaction { try await rollBack(session, patience) }
+        if session.isInTransaction { try await session.run(.rollback, patience: patience) }
         let nothing = ChangeRequest(collection: request.collection, origin: request.origin)
         let commands = BatchCommands(plan: WritePlan(), request: nothing, locksTable: false).all
         _ = try await session.run(commands, patience: patience)
@@ -253,10 +238,7 @@ extension PostgresStorageEngine {
     ///
     /// - Returns: `false`, with nothing changed, if some of the items exist.
     private func copy(
-        _ plan: WritePlan,
-        _ batch: BatchCommands,
-        _ session: Session,
-        _ patience: TimeInterval
+        _ plan: WritePlan, _ batch: BatchCommands, _ session: Session, _ patience: TimeInterval
     ) async throws -> Bool {
         let sample = stride(from: 0, to: plan.written.count, by: max(1, plan.written.count / 64))
         let begin = ItemStatements.beginBulk.command(collection: self.number, sample.map { plan.written[$0].key })
@@ -265,22 +247,18 @@ extension PostgresStorageEngine {
         let number: Int64 = try answer.number(0, 0)
         do {
             if try answer.flag(0, 1) {
-                try await rollBack(session, patience)
+                try await session.run(.rollback, patience: patience)
                 return false
             }
             try await session.copy(
                 ItemCopy.sql, from: ItemCopy(plan.written, request: batch.request, batch: number), patience: patience)
         } catch let failure as PostgresFailure where failure.code == "23505" {
             // The sample missed an existing item, or another writer has added one since.
-            try await rollBack(session, patience)
+            try await session.run(.rollback, patience: patience)
             return false
         }
         _ = try await session.run(batch.ending(present: batch.present(in: state)), patience: patience)
         return true
-    }
-
-    private func rollBack(_ session: Session, _ patience: TimeInterval) async throws {
-        _ = try await session.run(.rollback, patience: patience)
     }
 
     // MARK: Limits

@@ -132,31 +132,19 @@ public final class PostgresStorageEngine: StorageBackend {
         if batch.operations.count == 1, conditions.isEmpty, batch.dates.isEmpty {
             switch batch.operations[0] {
             case .write(let key, let data):
-                return (.one(.init(ItemKey(key, in: shards), data, created: date, updated: date)), key)
+                return (.one(.init(key: ItemKey(key, in: shards), data: data, created: date, updated: date)), key)
             case .remove(let key): return (.removal(ItemKey(key, in: shards)), key)
             case .removeAll: break
             }
         }
-        var plan = WritePlan.Builder(shards: shards)
-        for operation in batch.operations {
-            switch operation {
-            case .write(let key, let data): plan.write(data, key, batch.dates[key], at: date)
-            case .remove(let key): plan.remove(key)
-            case .removeAll: plan.removeAll()
-            }
-        }
-        return (.many(plan.finish(), if: conditions), nil)
+        return (.many(WritePlan(batch, in: shards, at: date), if: conditions), nil)
     }
 
     // MARK: Helpers
 
     func parameters(for key: CacheKey) -> Parameters {
         let key = ItemKey(key, in: shards)
-        var parameters = Parameters(capacity: key.bytes.count + 6)
-        parameters.append(key.shard)
-        parameters.append(number)
-        parameters.append(key.bytes)
-        return parameters
+        return Parameters(capacity: key.bytes.count + 6, key.shard, number, key.bytes)
     }
 
     /// Whether the result of a read of one item has the item.
@@ -180,10 +168,7 @@ public final class PostgresStorageEngine: StorageBackend {
 extension PostgresStorageEngine: SampledStorageEngine {
     /// Some keys, without reading all.
     package func fetchSomeKeys(_ count: Int) async throws -> [CacheKey] {
-        var parameters = Parameters()
-        parameters.append(number)
-        parameters.append(Int64(count))
-        let rows = try await database.read(Command(ItemStatements.someKeys, parameters))
+        let rows = try await database.read(Command(ItemStatements.someKeys, number, Int64(count)))
         if rows.count == 0 { try await checkExistence() }
         return try (0..<rows.count).compactMap { try rows.bytes($0, 0).map(ItemKey.key) }
     }

@@ -86,14 +86,13 @@ struct ItemScan {
         _ columns: Columns,
         ofCollection number: Int32,
         _ session: Session,
-        _ patience: TimeInterval,
         _ value: (inout Row) throws -> Value
     ) async throws -> [Value] {
         let sql = "COPY (\(query(columns, ofCollection: number))) TO STDOUT (FORMAT binary)"
         var scan = ItemScan(columns)
         var found: [(position: Int64, value: Value)] = []
         var isSorted = true
-        try await session.copy(sql, patience: patience) { bytes in
+        try await session.copy(sql) { bytes in
             try scan.read(bytes) { row in
                 if let last = found.last, last.position > row.position { isSorted = false }
                 found.append((row.position, try value(&row)))

@@ -114,7 +114,11 @@ enum ItemStatements {
     static let lockTable = Statement("LOCK TABLE emporium_items IN EXCLUSIVE MODE")
 
     /// Removes all items and logs their keys, up to 1,000 for each row, or, above a limit, only that all were removed.
-    static let removeAll = Statement(
+    static func removeAll(_ request: ChangeRequest) -> Command {
+        Command(removeAll, request.collection, request.origin, request.identifier)
+    }
+
+    private static let removeAll = Statement(
         """
         WITH items AS (
             DELETE FROM emporium_items WHERE collection = $1 RETURNING coalesce(long_key, key) AS key, position

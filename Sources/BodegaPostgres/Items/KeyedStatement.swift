@@ -18,12 +18,11 @@ struct KeyedStatement: Sendable {
     }
 
     func command(collection: Int32, _ keys: [ItemKey]) -> Command {
-        var parameters = Parameters(capacity: keys.count * 48 + 100)
-        parameters.append(collection)
-        parameters.appendArray(of: .int2, keys) { $0.appendField($1.shard) }
-        parameters.appendArray(of: .bytea, keys) { $0.appendField($1.bytes) }
+        var parameters = Parameters(
+            capacity: keys.count * 48 + 100, collection, BinaryArray(keys.lazy.map { $0.shard }),
+            BinaryArray(keys.lazy.map { $0.bytes }))
         guard let shards = Self.shards(of: keys) else { return Command(many, parameters) }
-        parameters.appendArray(of: .int2, shards) { $0.appendField($1) }
+        parameters.append(BinaryArray(shards))
         return Command(few, parameters)
     }
 

@@ -61,22 +61,21 @@ final class SessionPool: Sendable {
     let target: ConnectionTarget
     private let limit: Int
     private let connectTimeout: TimeInterval
+    /// How long an operation may wait for a session, and a session for its server, in seconds, by default.
+    private let timeout: TimeInterval
     private let state = Locked(State())
 
-    init(target: ConnectionTarget, limit: Int, connectTimeout: TimeInterval) {
-        self.target = target
-        self.limit = limit
-        self.connectTimeout = connectTimeout
+    init(target: ConnectionTarget, limit: Int, connectTimeout: TimeInterval, timeout: TimeInterval = 30) {
+        (self.target, self.limit, self.connectTimeout, self.timeout) = (target, limit, connectTimeout, timeout)
     }
 
     /// Lends a session to a closure. A transaction that the closure leaves open is rolled back.
     ///
-    /// - Parameter deadline: The deadline for acquiring a session.
+    /// - Parameter deadline: The deadline for acquiring a session; `nil` for the time limit of the pool.
     func withSession<Value>(
-        until deadline: PostgresDeadline,
-        _ body: (Session) async throws -> Value
+        until deadline: PostgresDeadline? = nil, _ body: (Session) async throws -> Value
     ) async throws -> Value {
-        let session = try await lend(until: deadline)
+        let session = try await lend(until: deadline ?? .after(timeout))
         do {
             let value = try await body(session)
             await takeBack(session)
@@ -120,15 +119,19 @@ final class SessionPool: Sendable {
 
     /// Connects a session outside the pool's limit, which the caller owns.
     ///
-    /// - Parameter deadline: The deadline; `nil` for the connect timeout of each host.
-    func makeSession(until deadline: PostgresDeadline? = nil) async throws -> Session {
+    /// - Parameters:
+    ///   - deadline: The deadline; `nil` for the connect timeout of each host.
+    ///   - patience: The patience of the session; `nil` for the time limit of the pool.
+    func makeSession(
+        until deadline: PostgresDeadline? = nil, patience: TimeInterval? = nil
+    ) async throws -> Session {
         let deadline = deadline ?? .after(connectTimeout * Double(target.hosts.count))
         let host = try state.withLock { state in
             if state.isClosed { throw PostgresFailure.closed }
             return state.lastHost
         }
         let session = try await Session.connect(
-            to: target, preferring: host, timeout: connectTimeout, until: deadline)
+            to: target, preferring: host, timeout: connectTimeout, until: deadline, patience: patience ?? timeout)
         state.withLock { $0.lastHost = session.host }
         return session
     }

@@ -53,7 +53,7 @@ struct IndexBuilder: Sendable {
                 }
                 // What was built for an index that was not completed.
                 for index in own where !index.isWhole && !index.isAttached {
-                    try await run("DROP INDEX CONCURRENTLY IF EXISTS \(name(index.name, catalog))", session, timeout)
+                    try await run("DROP INDEX CONCURRENTLY IF EXISTS \(name(index.name, catalog))", session)
                 }
             }
         } catch {
@@ -112,26 +112,24 @@ struct IndexBuilder: Sendable {
         try await retries.untilDone(by: .after(timeout)) { _ in
             // The end of the session releases the lock. It would go on in a pool.
             let session = try await pool.makeSession()
-            let catalog = try await TableCatalog.read(session, patience: timeout)
+            let catalog = try await TableCatalog.read(session)
             try await takeLock(session, catalog, until: .after(timeout + catalog.timeToBuild))
             // Limits of the user's are for queries.
             for setting in ["statement_timeout", "lock_timeout"] {
-                try await run("SET \(setting) = 0", session, timeout)
+                try await run("SET \(setting) = 0", session)
             }
             // Another program may have done something since.
-            try await body(session, TableCatalog.read(session, patience: timeout))
-            try await run("SELECT pg_advisory_unlock_all()", session, timeout)
+            try await body(session, TableCatalog.read(session))
+            try await run("SELECT pg_advisory_unlock_all()", session)
         }
     }
 
     private func takeLock(
         _ session: Session, _ catalog: TableCatalog, until deadline: PostgresDeadline
     ) async throws {
-        var parameters = Parameters()
-        parameters.append(catalog.identifier)
-        let command = Command(Statement(Self.lock), parameters)
+        let command = Command(Statement(Self.lock), catalog.identifier)
         var backoff = Backoff.outage
-        while try await !session.run(command, patience: timeout).flag(0, 0) {
+        while try await !session.run(command).flag(0, 0) {
             if deadline.hasPassed {
                 throw StorageError(
                     .locked, "Another program is creating or removing an index of the table. Try again when it is done."
@@ -148,17 +146,17 @@ struct IndexBuilder: Sendable {
         while true {
             do {
                 let all = ["BEGIN", "SET LOCAL lock_timeout = \(Self.briefly)"] + statements + ["COMMIT"]
-                _ = try await session.run(all.map { Command(Statement($0)) }, patience: timeout)
+                _ = try await session.run(all.map { Command(Statement($0)) })
                 return
             } catch let failure as PostgresFailure where !failure.endsConnection {
-                try await run("ROLLBACK", session, timeout)
+                try await run("ROLLBACK", session)
                 guard failure.code == "55P03" || failure.isConflict, !deadline.hasPassed else { throw failure }
                 try await retries.clock.sleep(for: backoff.next())
             }
         }
     }
 
-    private func run(_ sql: String, _ session: Session, _ patience: TimeInterval) async throws {
+    private func run(_ sql: String, _ session: Session, _ patience: TimeInterval? = nil) async throws {
         _ = try await session.run(Command(Statement(sql)), patience: patience)
     }
 

@@ -65,7 +65,7 @@ struct IndexScan {
         let count = statement.count(upTo: limit)
         let settings = ScanStatement.settings(forCountingUpTo: limit)
         let commands = beginning + [settings, count, ScanStatement.useIndex]
-        let answers = try await session.run(commands, patience: engine.database.options.timeout)
+        let answers = try await session.run(commands)
         try answers.requireAll(commands.count)
         beginning = []
         return Int(try answers[commands.count - 2].number(0, 0) as Int64)
@@ -73,7 +73,7 @@ struct IndexScan {
 
     /// Ends the transaction.
     mutating func finish() async throws {
-        if beginning.isEmpty { _ = try await session.run(.commit, patience: engine.database.options.timeout) }
+        if beginning.isEmpty { _ = try await session.run(.commit) }
     }
 
     static func key(of place: StoragePlace) throws -> StorageSortKey {
@@ -172,9 +172,7 @@ struct IndexScan {
     private mutating func rows(
         _ statement: ScanStatement, _ order: ScanStatement.Order, limit: Int, key: StorageSortKey? = nil
     ) async throws -> [Row] {
-        let patience = engine.database.options.timeout
-        let answers = try await session.run(
-            beginning + [statement.rows(order, fields, limit: limit)], patience: patience)
+        let answers = try await session.run(beginning + [statement.rows(order, fields, limit: limit)])
         beginning = []
         guard let rows = answers.last else { throw PostgresFailure.noResult }
         return try (0..<rows.count).map { row in
@@ -205,7 +203,7 @@ struct IndexScan {
         try await pace.count(row.item.data)
         guard row.isLarge else { return row.item }
         let command = Command(ItemStatements.data, engine.parameters(for: row.item.key))
-        let answer = try await session.run(command, patience: engine.database.options.timeout)
+        let answer = try await session.run(command)
         guard answer.count == 1 else { throw PostgresFailure.noResult }
         var item = row.item
         item.data = try answer.data(0, 0)

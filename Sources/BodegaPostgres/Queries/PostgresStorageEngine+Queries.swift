@@ -85,9 +85,8 @@ extension PostgresStorageEngine {
         }
         if counts.isEmpty { return 0 }
         let commands = [.beginSnapshot, ScanStatement.settings(forCountingUpTo: limit)] + counts + [.commit]
-        let patience = database.options.timeout
         let count = try await database.perform { session in
-            let answers = try await session.run(commands, patience: patience)
+            let answers = try await session.run(commands)
             try answers.requireAll(commands.count)
             return try answers.dropFirst(2).dropLast().reduce(0) { $0 + Int(try $1.number(0, 0) as Int64) }
         }
@@ -129,9 +128,7 @@ extension PostgresStorageEngine: StorageIndexes {
     ///
     /// The rights are those for ``createIndex(_:)``. Readers and writers wait for a moment.
     public func removeIndex(_ index: StorageIndex) async throws {
-        let indexes = try await database.perform { session in
-            try await TableCatalog.read(session, patience: self.database.options.timeout).indexes
-        }
+        let indexes = try await database.perform { try await TableCatalog.read($0).indexes }
         let builder = builder(of: index)
         // Without one, no right is needed.
         if indexes.contains(where: { builder.index.isName($0.name) }) { try await builder.remove() }

@@ -28,11 +28,9 @@ struct TableCatalog: Sendable {
     let partitions: [Partition]
     let indexes: [Index]
 
-    static func read(_ session: Session, patience: TimeInterval) async throws -> TableCatalog {
-        var parameters = Parameters()
-        parameters.append(SortKeyFunction.body.utf8)
+    static func read(_ session: Session) async throws -> TableCatalog {
         let answers = try await session.run(
-            [Command(table, parameters), Command(partitions), Command(indexes)], patience: patience)
+            [Command(table, SortKeyFunction.body), Command(partitions), Command(indexes)])
         try answers.requireAll(3)
         guard answers[0].count == 1 else { throw PostgresFailure.noResult }
         return TableCatalog(

@@ -6,25 +6,18 @@ import Foundation
 enum CollectionTable {
 
     /// Returns the number of a collection, and creates it if it is missing, unless it must exist.
-    static func number(
-        of name: String,
-        mustExist: Bool,
-        in session: Session,
-        patience: TimeInterval
-    ) async throws -> Int32 {
-        var parameters = Parameters()
-        parameters.append(name.utf8)
+    static func number(of name: String, mustExist: Bool, in session: Session) async throws -> Int32 {
         let create = Command(
-            Statement("INSERT INTO emporium_collections (name) VALUES ($1) ON CONFLICT DO NOTHING"), parameters)
+            Statement("INSERT INTO emporium_collections (name) VALUES ($1) ON CONFLICT DO NOTHING"), name)
         while true {
-            if let number = try await number(of: name, in: session, patience: patience) { return number }
+            if let number = try await number(of: name, in: session) { return number }
             if mustExist {
-                let others = try await names(in: session, patience: patience).map { "\"\($0)\"" }
+                let others = try await names(in: session).map { "\"\($0)\"" }
                 let known = others.isEmpty ? "It has none." : "There are: \(others.joined(separator: ", "))."
                 throw StorageError(.cannotOpen, "The database has no collection \"\(name)\". \(known)")
             }
             // Waits for a concurrent transaction that creates the same collection.
-            _ = try await session.run(create, patience: patience)
+            _ = try await session.run(create)
         }
     }
 
@@ -45,21 +38,16 @@ enum CollectionTable {
     static let remove = Statement("DELETE FROM emporium_collections WHERE id = $1")
 
     /// Returns the number of a collection, `nil` if there is none.
-    static func number(of name: String, in session: Session, patience: TimeInterval) async throws -> Int32? {
-        let found = try await session.run(find(name), patience: patience)
+    static func number(of name: String, in session: Session) async throws -> Int32? {
+        let find = Command(Statement("SELECT id FROM emporium_collections WHERE name = $1"), name)
+        let found = try await session.run(find)
         return found.count > 0 ? try found.number(0, 0) : nil
     }
 
-    private static func find(_ name: String) -> Command {
-        var parameters = Parameters()
-        parameters.append(name.utf8)
-        return Command(Statement("SELECT id FROM emporium_collections WHERE name = $1"), parameters)
-    }
-
     /// Returns the names, in the order of the numbers.
-    static func names(in session: Session, patience: TimeInterval) async throws -> [String] {
+    static func names(in session: Session) async throws -> [String] {
         let all = Command(Statement("SELECT name FROM emporium_collections ORDER BY id"))
-        let rows = try await session.run(all, patience: patience)
+        let rows = try await session.run(all)
         return try (0..<rows.count).map { try rows.text($0, 0) }
     }
 }

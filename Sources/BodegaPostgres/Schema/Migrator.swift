@@ -8,26 +8,21 @@ import Foundation
 struct Migrator: Sendable {
 
     let partitions: Int
-    let patience: TimeInterval
 
     /// Applies the missing migrations. If there are none, it writes nothing and needs no right to write.
     func migrate(_ session: Session) async throws {
         if try await version(session) == Migration.latest { return }
         try await createTable(session)
         try await session.run(
-            [
-                .begin,
-                Command(Statement("SELECT version FROM emporium_migrations WHERE version = 0 FOR UPDATE")),
-            ],
-            patience: patience
+            [.begin, Command(Statement("SELECT version FROM emporium_migrations WHERE version = 0 FOR UPDATE"))]
         ).requireAll(2)
         let current = try await version(session) ?? 0
         for migration in Migration.all(partitions: partitions) where migration.version > current {
             let commands = migration.statements.map { Command(Statement($0)) }
             let note = "INSERT INTO emporium_migrations (version) VALUES (\(migration.version))"
-            _ = try await session.run(commands + [Command(Statement(note))], patience: patience)
+            _ = try await session.run(commands + [Command(Statement(note))])
         }
-        _ = try await session.run(.commit, patience: patience)
+        _ = try await session.run(.commit)
     }
 
     /// Checks that the tables exist in the latest version, and changes nothing.
@@ -48,7 +43,7 @@ struct Migrator: Sendable {
         let statement = Statement("SELECT coalesce(max(version), 0) FROM emporium_migrations")
         let version: Int32
         do {
-            version = try await session.run(Command(statement), patience: patience).number(0, 0)
+            version = try await session.run(Command(statement)).number(0, 0)
         } catch let failure as PostgresFailure where failure.code == "42P01" {
             return nil
         }
@@ -69,7 +64,7 @@ struct Migrator: Sendable {
             """
         while true {
             do {
-                _ = try await session.run(Command(Statement(table)), patience: patience)
+                _ = try await session.run(Command(Statement(table)))
                 break
             } catch let failure as PostgresFailure where ["23505", "42P07", "42710", "XX000"].contains(failure.code) {
                 // Another transaction created the table concurrently.
@@ -78,7 +73,7 @@ struct Migrator: Sendable {
             }
         }
         let row = "INSERT INTO emporium_migrations (version) VALUES (0) ON CONFLICT DO NOTHING"
-        _ = try await session.run(Command(Statement(row)), patience: patience)
+        _ = try await session.run(Command(Statement(row)))
     }
 }
 

@@ -39,11 +39,7 @@ struct BatchCommands: Sendable {
             if removes, locksTable { commands.append(Command(ItemStatements.lockTable)) }
         }
         if plan.removesAll {
-            var parameters = Parameters()
-            parameters.append(request.collection)
-            parameters.append(request.origin)
-            parameters.append(request.identifier)
-            commands.append(Command(ItemStatements.removeAll, parameters))
+            commands.append(ItemStatements.removeAll(request))
         } else if !plan.removed.isEmpty {
             let keys = merged(plan.removed, plan.written.map(\.key))
             for part in Self.parts(of: keys, Self.maximumKeys) {
@@ -112,15 +108,13 @@ struct BatchCommands: Sendable {
     }
 
     private func write(_ rows: ArraySlice<WritePlan.Row>) -> Command {
-        var parameters = Parameters(capacity: rows.reduce(0) { $0 + $1.data.count + 100 })
-        parameters.append(request.collection)
-        parameters.appendArray(of: .int2, rows) { $0.appendField($1.key.shard) }
-        parameters.appendArray(of: .bytea, rows) { $0.appendField($1.key.bytes) }
-        parameters.appendArray(of: .bytea, rows) { $0.appendField($1.key.long) }
-        parameters.appendArray(of: .int8, rows) { $0.appendField(Int64($1.place)) }
-        parameters.appendArray(of: .int8, rows) { $0.appendField($1.created) }
-        parameters.appendArray(of: .int8, rows) { $0.appendField($1.updated) }
-        parameters.appendArray(of: .bytea, rows) { $0.appendField($1.data) }
+        func column<Value: BinaryElement>(_ value: @escaping (WritePlan.Row) -> Value) -> some BinaryValue {
+            BinaryArray(rows.lazy.map(value))
+        }
+        let parameters = Parameters(
+            capacity: rows.reduce(0) { $0 + $1.data.count + 100 }, request.collection, column { $0.key.shard },
+            column { $0.key.bytes }, column { $0.key.long }, column { Int64($0.place) }, column { $0.created },
+            column { $0.updated }, column { $0.data })
         let setsDates = rows.first?.setsDates == true
         return Command(setsDates ? ItemStatements.writeManyWithDates : ItemStatements.writeMany, parameters)
     }
@@ -132,14 +126,10 @@ struct BatchCommands: Sendable {
         var (removed, written): ([[UInt8]], [[UInt8]]) = ([], [])
         var size = 0
         func end() {
-            var parameters = Parameters()
-            parameters.append(request.collection)
-            parameters.append(request.origin)
-            parameters.append(request.identifier)
-            parameters.append(part)
-            parameters.appendArray(of: .bytea, written) { $0.appendField($1) }
-            parameters.appendArray(of: .bytea, removed) { $0.appendField($1) }
-            commands.append(Command(ItemStatements.noteChange, parameters))
+            commands.append(
+                Command(
+                    ItemStatements.noteChange, request.collection, request.origin, request.identifier, part,
+                    BinaryArray(written), BinaryArray(removed)))
             part += 1
             (removed, written, size) = ([], [], 0)
         }

@@ -138,7 +138,7 @@ final class WriteFence: Sendable {
         var pause = Backoff.outage
         while let writes = next() {
             do {
-                let session = try await pool.makeSession()
+                let session = try await pool.makeSession(patience: timeout)
                 for write in writes { try await fence(write, session) }
             } catch let failure as PostgresFailure where failure.kind == .closed {
                 for write in writes { end(write.request.identifier, .unknown) }
@@ -169,23 +169,19 @@ final class WriteFence: Sendable {
 
     private func fence(_ write: UnsettledWrite, _ session: Session) async throws {
         let request = write.request
-        var parameters = Parameters()
-        parameters.append(request.collection)
-        parameters.append(request.identifier)
-        let begin = [
-            .begin, Command(Self.limits), Command(Self.lockLog),
-        ]
+        let begin = [.begin, Command(Self.limits), Command(Self.lockLog)]
         // A batch of its own: only a lock that blocks the insertion belongs to the write's transaction.
-        _ = try await session.run(begin, patience: timeout)
+        _ = try await session.run(begin)
         let commands = [
-            Command(Self.insertRequest, parameters), Command(Self.isOwnRow, parameters), .commit,
+            Command(Self.insertRequest, request.collection, request.identifier),
+            Command(Self.isOwnRow, request.collection, request.identifier), .commit,
         ]
         do {
-            let answers = try await session.run(commands, patience: timeout)
+            let answers = try await session.run(commands)
             try answers.requireAll(commands.count)
             end(request.identifier, try answers[1].flag(0, 0) ? .neverApplied : .applied)
         } catch let failure as PostgresFailure where failure.code == "55P03" {
-            _ = try await session.run(.rollback, patience: timeout)
+            _ = try await session.run(.rollback)
             // With several attempts, another one may still be on its way.
             if write.locksFirst, write.backends.count == 1 {
                 state.withLock { $0.entries[request.identifier]?.isHeld = true }
@@ -199,11 +195,11 @@ final class WriteFence: Sendable {
     /// until the server detects the dead connection.
     private func endTransactions(of write: UnsettledWrite, _ session: Session) async throws {
         let backends = write.backends.filter { $0.host == session.host }
-        var parameters = Parameters()
-        parameters.appendArray(of: .int8, backends) { $0.appendField(Int64($1.process)) }
-        parameters.appendArray(of: .int8, backends) { $0.appendField(Int64($1.connected.elapsed * 1000)) }
+        let command = Command(
+            Self.terminate, BinaryArray(backends.map { Int64($0.process) }),
+            BinaryArray(backends.map { Int64($0.connected.elapsed * 1000) }))
         do {
-            _ = try await session.run(Command(Self.terminate, parameters), patience: timeout)
+            _ = try await session.run(command)
         } catch let failure as PostgresFailure where failure.code == "42501" {
             bodegaLogger.debug(
                 "A server process could not be terminated: the user lacks the right.", metadata: ["error": "\(failure)"]

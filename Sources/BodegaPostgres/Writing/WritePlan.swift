@@ -9,22 +9,11 @@ struct WritePlan: Sendable {
         var key: ItemKey
         var data: Data
         /// The place among the items of the batch.
-        var place: Int
+        var place = 0
         var created: Int64
         var updated: Int64
         /// Whether writing an existing row also sets its date of creation.
-        var setsDates: Bool
-
-        init(
-            _ key: ItemKey, _ data: Data, place: Int = 0, created: Int64, updated: Int64, setsDates: Bool = false
-        ) {
-            self.key = key
-            self.data = data
-            self.place = place
-            self.created = created
-            self.updated = updated
-            self.setsDates = setsDates
-        }
+        var setsDates = false
     }
 
     var removesAll = false
@@ -47,112 +36,61 @@ struct WritePlan: Sendable {
 
 extension WritePlan {
 
-    /// Accumulates the operations of a batch.
-    struct Builder {
+    /// What the operations so far do with a key.
+    private struct Entry {
+        let key: ItemKey
+        /// The row to write, `nil` if none is written.
+        var row: Row?
+        var wasRemoved = false
+    }
 
-        private struct Entry {
-            var key: ItemKey
-            var data: Data?
-            var place = 0
-            var wasRemoved = false
-            var created: Int64 = 0
-            var updated: Int64 = 0
-            var setsDates = false
-        }
-
-        private let shards: ShardHash
-        private var indices: [CacheKey: Int] = [:]
-        private var entries: [Entry] = []
-        private var removesAll = false
-        private var nextPlace = 0
-        private var steps: [(entry: Int, kind: StepKind)] = []
-
-        private enum StepKind {
-            case written
-            case removed
-            case removedIfThere
-        }
-
-        init(shards: ShardHash) {
-            self.shards = shards
-        }
-
-        /// - Parameters:
-        ///   - data: The item.
-        ///   - key: The item's key.
-        ///   - dates: The item's dates; `nil` for an item that is written at `date`.
-        ///   - date: The time of the batch.
-        mutating func write(_ data: Data, _ key: CacheKey, _ dates: StorageDates?, at date: Int64) {
-            let index = index(of: key)
-            if entries[index].data == nil {
-                entries[index].place = nextPlace
-                nextPlace += 1
-                steps.append((index, .written))
-            }
-            entries[index].data = data
-            entries[index].created = dates.map { ItemDate.number(of: $0.createdAt) } ?? date
-            entries[index].updated = dates.map { ItemDate.number(of: $0.updatedAt) } ?? date
-            entries[index].setsDates = dates != nil
-        }
-
-        mutating func remove(_ key: CacheKey) {
-            let index = index(of: key)
-            if entries[index].data != nil {
-                steps.append((index, .removed))
-            } else if !entries[index].wasRemoved, !removesAll {
-                steps.append((index, .removedIfThere))
-            }
-            entries[index].data = nil
-            entries[index].wasRemoved = true
-        }
-
-        mutating func removeAll() {
-            indices = [:]
-            entries = []
-            steps = []
-            removesAll = true
-        }
-
-        func finish() -> WritePlan {
-            var plan = WritePlan()
-            plan.removesAll = removesAll
-            // Sorting pairs of numbers takes a fraction of the time of sorting the entries.
-            let order = entries.indices.map { (order: entries[$0].key.order, index: $0) }.sorted { left, right in
-                if left.order != right.order { return left.order < right.order }
-                return entries[left.index].key < entries[right.index].key
-            }
-            plan.written.reserveCapacity(entries.count)
-            for (_, index) in order {
-                let entry = entries[index]
-                if let data = entry.data {
-                    plan.written.append(
-                        Row(
-                            entry.key, data, place: entry.place, created: entry.created, updated: entry.updated,
-                            setsDates: entry.setsDates))
-                }
-            }
-            var places: [Int: Int] = [:]
-            for (index, entry) in entries.enumerated() where entry.wasRemoved && !removesAll {
-                places[index] = plan.removed.count
-                plan.removed.append(entry.key)
-            }
-            plan.steps = steps.map { index, kind in
-                let key = entries[index].key.full
-                return switch kind {
-                case .written: .written(key)
-                case .removed: .removed(key)
-                case .removedIfThere: places[index].map { .removedIfThere(key, place: $0) } ?? .removed(key)
-                }
-            }
-            return plan
-        }
-
-        private mutating func index(of key: CacheKey) -> Int {
+    /// Plans a batch.
+    ///
+    /// - Parameter date: The date of written items without dates of their own.
+    init(_ batch: StorageBatch, in shards: ShardHash, at date: Int64) {
+        var indices: [CacheKey: Int] = [:]
+        var entries: [Entry] = []
+        var nextPlace = 0
+        func index(of key: CacheKey) -> Int {
             if let index = indices[key] { return index }
             indices[key] = entries.count
             entries.append(Entry(key: ItemKey(key, in: shards)))
             return entries.count - 1
         }
+        for operation in batch.operations {
+            switch operation {
+            case .write(let key, let data):
+                let (index, dates) = (index(of: key), batch.dates[key])
+                let place = entries[index].row?.place ?? nextPlace
+                if entries[index].row == nil {
+                    nextPlace += 1
+                    steps.append(.written(entries[index].key.full))
+                }
+                entries[index].row = Row(
+                    key: entries[index].key, data: data, place: place,
+                    created: dates.map { ItemDate.number(of: $0.createdAt) } ?? date,
+                    updated: dates.map { ItemDate.number(of: $0.updatedAt) } ?? date, setsDates: dates != nil)
+            case .remove(let key):
+                let index = index(of: key)
+                let entry = entries[index]
+                if entry.row != nil {
+                    steps.append(.removed(entry.key.full))
+                } else if !entry.wasRemoved, !removesAll {
+                    steps.append(.removedIfThere(entry.key.full, place: removed.count))
+                }
+                if !entry.wasRemoved, !removesAll { removed.append(entry.key) }
+                entries[index] = Entry(key: entry.key, wasRemoved: true)
+            case .removeAll:
+                (indices, entries, removed, steps) = ([:], [], [], [])
+                removesAll = true
+            }
+        }
+        // Sorting pairs of numbers takes a fraction of the time of sorting the rows.
+        let order = entries.indices.map { (order: entries[$0].key.order, index: $0) }.sorted { left, right in
+            if left.order != right.order { return left.order < right.order }
+            return entries[left.index].key < entries[right.index].key
+        }
+        written = order.compactMap { entries[$0.index].row }
     }
 }
 #endif

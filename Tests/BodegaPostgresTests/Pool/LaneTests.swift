@@ -13,11 +13,7 @@ struct LaneTests {
     /// Fails only when its transaction is about to be committed.
     private static let late = Statement("late", "INSERT INTO late VALUES (1), (1) RETURNING 1")
 
-    private func echo(_ number: Int64) -> Command {
-        var parameters = Parameters()
-        parameters.append(number)
-        return Command(Self.echo, parameters)
-    }
+    private func echo(_ number: Int64) -> Command { Command(Self.echo, number) }
 
     private func pool(limit: Int = 1) async throws -> SessionPool {
         let schema = try await Schemas.shared.schema()

@@ -31,13 +31,11 @@ struct SortKeyFunctionTests {
     private func keys(
         _ documents: [Data], _ index: StorageIndex, _ session: Session
     ) async throws -> [[UInt8]] {
-        var parameters = Parameters()
-        parameters.appendArray(of: .bytea, documents) { $0.appendField($1) }
         let sql = """
             SELECT \(SortKeyFunction.call(index))
             FROM unnest($1::bytea[]) WITH ORDINALITY AS d (data, place) ORDER BY place
             """
-        let rows = try await session.run(Command(Statement(sql), parameters), patience: 60)
+        let rows = try await session.run(Command(Statement(sql), BinaryArray(documents)), patience: 60)
         return try (0..<rows.count).map { row in Array(try #require(rows.bytes(row, 0))) }
     }
 
