@@ -1,10 +1,10 @@
 public import Foundation
 
-/// The answer to a request, with what a wrapper around has to know of how it came about.
+/// The answer to a request: a value, and a report for the wrappers around the engine.
 public struct StorageAnswer<Value: StorageAnswerValue>: Sendable {
-    /// What was asked for.
+    /// The requested value.
     public var value: Value
-    /// How the answer came about.
+    /// Where the value comes from, and which items are missing or gone.
     public var report: StorageReport
 
     /// Creates an answer.
@@ -13,7 +13,7 @@ public struct StorageAnswer<Value: StorageAnswerValue>: Sendable {
     }
 }
 
-/// How an answer came about.
+/// A report about an answer: where it comes from, and which items are missing or gone.
 public struct StorageReport: Sendable {
 
     /// Where an answer comes from.
@@ -38,10 +38,10 @@ public struct StorageReport: Sendable {
     /// Where the answer comes from; empty if there is only one place.
     public var sources: Sources = []
 
-    /// Creates a report of nothing.
+    /// Creates an empty report.
     public init() {}
 
-    /// Adds what another call has reported.
+    /// Adds the report of another call.
     public mutating func add(_ other: StorageReport) {
         if !other.unreadable.isEmpty { unreadable += other.unreadable }
         if !other.evicted.isEmpty { evicted.formUnion(other.evicted) }
@@ -112,7 +112,7 @@ public struct BatchOutcome: StorageAnswerValue, Hashable {
     /// Whether all conditions were met, and the operations applied.
     public var wasApplied: Bool
 
-    /// The part of the log that the batch takes up, `nil` if that is not known.
+    /// The place of the batch in the log; `nil` if it is not known.
     public var commit: StorageCommit?
 
     /// When the written items expire, see ``StorageTraits/expires``; `nil` if they don't.

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// The form in which everything inside of this package speaks with engines: few methods, whose requests and answers are
-/// values.
+/// An engine with few methods, whose requests and answers are values.
 ///
-/// Every ``StorageEngine`` has one, see ``StorageEngine/backend``. An engine that conforms is its own. Another one,
-/// which may be written for the first Bodega, is adapted, and then has no log, no indexes and no conditions.
+/// Stores, queries and wrappers use engines in this form. Every ``StorageEngine`` has one; see
+/// ``StorageEngine/backend``. An engine that conforms to this protocol is its own backend. Any other engine, such as
+/// one that was written for Bodega 2, is adapted, and has no log, no indexes and no conditions.
 ///
 /// | Method | Does |
 /// | --- | --- |
@@ -17,8 +17,8 @@ public import Foundation
 /// All members of `StorageEngine` follow from these. Implement others, such as ``StorageEngine/fetchAll()``, only where
 /// that is faster.
 ///
-/// What only some engines can do is a property: ``log``, ``indexes`` and ``traits``. A wrapper passes these on by
-/// default, see ``ForwardingStorageEngine`` and ``TransformingStorageEngine``, and hides on purpose what it can't keep.
+/// The capabilities that only some engines have are properties: ``log``, ``indexes`` and ``traits``. By default, a
+/// wrapper passes them on; see ``ForwardingStorageEngine`` and ``TransformingStorageEngine``.
 public protocol StorageBackend: ThrowingStorageEngine {
 
     /// Reads items under some keys, in the order of the keys.
@@ -32,8 +32,8 @@ public protocol StorageBackend: ThrowingStorageEngine {
     ///
     /// - Parameters:
     ///   - request: What to read.
-    ///   - begin: Called when the items come, and again if they have to be read again, from the first one on.
-    /// - Throws: A ``StorageError``, or the error of the receiver, as it is.
+    ///   - begin: Called before the first item, and again if the engine has to start again with the first item.
+    /// - Throws: A ``StorageError``, or the error that the receiver has thrown.
     func scan(
         _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
     ) async throws -> StorageAnswer<ScanOutcome>
@@ -41,7 +41,7 @@ public protocol StorageBackend: ThrowingStorageEngine {
     /// Changes items, in the order of the operations: all of them or none if ``traits`` contain
     /// ``StorageTraits/atomic``.
     ///
-    /// - Throws: A ``StorageError``. Afterwards, the batch may have been applied if the error is that of a connection.
+    /// - Throws: A ``StorageError``. If a connection has failed, the batch may have been applied.
     func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome>
 
     /// Writes one item from a stream. By default, the item is read into memory first.
@@ -61,7 +61,7 @@ public protocol StorageBackend: ThrowingStorageEngine {
 
     /// Reads everything that the engine has stored, and reports damage, but repairs nothing.
     ///
-    /// - Returns: The findings, none if the engine does not know how to examine itself.
+    /// - Returns: The findings, none if the engine can't examine itself.
     func examine() async throws -> [StorageFinding]
 }
 
@@ -79,7 +79,7 @@ extension StorageBackend {
     }
 }
 
-/// What an engine can do, and what its callers have to expect. Wrappers add what they change.
+/// The guarantees and the limits of an engine. Wrappers add their own.
 public struct StorageTraits: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
@@ -100,10 +100,10 @@ public struct StorageTraits: OptionSet, Sendable, Hashable {
     /// A change that has begun ends only when it is applied or has failed, even if its task is cancelled.
     public static let ignoresCancellation = StorageTraits(rawValue: 1 << 4)
 
-    /// The engine removes items on its own to keep within a limit. After a write that has thrown, any item may be gone.
+    /// The engine removes items on its own to keep within a limit. After a write has thrown, any item may be gone.
     public static let evicts = StorageTraits(rawValue: 1 << 5)
 
-    /// Items disappear when their time has come, see ``StorageFields/expiry``.
+    /// Items expire; see ``StorageFields/expiry``.
     public static let expires = StorageTraits(rawValue: 1 << 6)
 }
 
