@@ -102,15 +102,42 @@ final class EventSubscription<Event: SubscribedEvent> {
 
 /// An event that a subscription keeps until it is read.
 protocol SubscribedEvent: Sendable {
+    associatedtype Item: StorableItem
+
+    /// Whether there is an event for items that are not loaded yet.
+    static var describesLoading: Bool { get }
+
+    /// Returns an event that replaces all earlier ones.
+    static func snapshot(of items: [Item], isLoaded: Bool) -> Self
+
     /// Whether the event replaces all earlier ones.
     var isSnapshot: Bool { get }
+
     /// The number of items that the event counts as in a backlog.
     var weight: Int { get }
 }
 
 extension StoreEvent: SubscribedEvent {
+    static var describesLoading: Bool { true }
+
+    static func snapshot(of items: [Item], isLoaded: Bool) -> Self {
+        isLoaded ? StoreEvent(.loaded, items: items) : StoreEvent(.initialized)
+    }
+
     var isSnapshot: Bool { operation == .loaded }
     var weight: Int { max(1, items.count) }
+}
+
+extension LiveQueryEvent: SubscribedEvent {
+    static var describesLoading: Bool { false }
+
+    static func snapshot(of items: [Item], isLoaded: Bool) -> Self { .loaded(items) }
+
+    var isSnapshot: Bool {
+        if case .loaded = self { true } else { false }
+    }
+
+    var weight: Int { 1 }
 }
 
 /// Returns the value of a variable and sets the variable to `nil`.

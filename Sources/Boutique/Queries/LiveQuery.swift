@@ -70,13 +70,13 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
 
     /// The maximum number of items that the window shows.
     public var limit: Int {
-        model.accessState()
+        model.statePoint.access()
         return loader.limit
     }
 
     /// Whether there are matching items that the window does not show.
     public var hasMore: Bool {
-        model.accessState()
+        model.statePoint.access()
         return model.hasMore
     }
 
@@ -86,14 +86,13 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     /// and may differ from those of the engine then. The window tries again, and the state is ``StoreState/loaded``
     /// when it succeeds.
     public var state: StoreState {
-        model.accessState()
-        return model.state
+        model.observedState
     }
 
     /// The errors of records that the window has read and that could not be decoded or decrypted, each with the
     /// record's key; at most 1,000.
     public var undecodable: [StorageError] {
-        model.accessState()
+        model.statePoint.access()
         return model.undecodable
     }
 

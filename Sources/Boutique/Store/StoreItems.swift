@@ -22,14 +22,15 @@ public struct StoreItems<Item: StorableItem> {
     }
 
     /// A publisher of all items: once on subscription, then after each change.
-    public nonisolated var projectedValue: Publisher { Publisher(model: model) }
+    public nonisolated var projectedValue: Publisher { Publisher(source: model) }
 
     /// A publisher of the items of a store.
     ///
     /// A subscriber receives all items when it subscribes and again after each change, on the main actor. If its demand
-    /// is used up, it receives the latest items when it requests more.
+    /// is used up, it receives the latest items when it requests more. The publisher finishes when the store is
+    /// deallocated.
     public struct Publisher: Sendable {
-        fileprivate let model: StoreModel<Item>
+        let source: any ItemsSource<Item>
     }
 }
 
@@ -51,7 +52,7 @@ extension StoreItems.Publisher {
     ///
     /// - Parameter subscriber: The subscriber. Its methods are called on the main actor.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == [Item], S.Failure == Never {
-        let subscription = ItemsSubscription(AnySubscriber(subscriber), to: model)
+        let subscription = ItemsSubscription(AnySubscriber(subscriber), to: source)
         subscriber.receive(subscription: subscription)
         onMainActor { subscription.begin() }
     }

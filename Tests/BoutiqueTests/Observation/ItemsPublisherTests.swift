@@ -1,5 +1,6 @@
 import Bodega
 import Boutique
+import TestSupport
 import Testing
 #if canImport(Combine)
 import Combine
@@ -118,6 +119,19 @@ import OpenCombine
             subscription = store.$items.sink { _ in }
         }
         #expect(gone == nil)
+        subscription?.cancel()
+    }
+
+    @Test("The publisher finishes when the store is deallocated")
+    func end() async throws {
+        var store: Store<Note>? = try await store("a")
+        var hasFinished = false
+        let subscription = store?.$items.sink { _ in
+            hasFinished = true
+        } receiveValue: { _ in
+        }
+        store = nil
+        #expect(try await eventually { hasFinished })
         subscription?.cancel()
     }
 }
