@@ -11,48 +11,43 @@ extension StorageEngineConformance {
         /// The capabilities that an engine must promise for the check to apply.
         public let capabilities: Capabilities
 
-        private(set) var needsRefusedOperation = false
-        private(set) var needsBrokenStorage = false
-        private(set) var needsCollections = false
+        /// The closure of a configuration that the check needs.
+        enum Need { case refusedOperation, brokenStorage, collections }
+
+        let need: Need?
         let body: @Sendable (Examination) async throws -> Void
 
         /// A check that opens engines as it needs them.
         init(
             _ name: String,
             requires capabilities: Capabilities = [],
+            needs need: Need? = nil,
             sessions body: @escaping @Sendable (Examination) async throws -> Void
         ) {
-            self.name = name
-            self.capabilities = capabilities
-            self.body = body
+            (self.name, self.capabilities, self.need, self.body) = (name, capabilities, need, body)
         }
 
         /// A check on one engine that stays open.
         init(
             _ name: String,
             requires capabilities: Capabilities = [],
-            refusedOperation: Bool = false,
-            brokenStorage: Bool = false,
-            collections: Bool = false,
+            needs need: Need? = nil,
             engine body: @escaping @Sendable (Examination, any StorageEngine) async throws -> Void
         ) {
-            self.init(name, requires: capabilities) { examination in
+            self.init(name, requires: capabilities, needs: need) { examination in
                 try await examination.session { engine in try await body(examination, engine) }
             }
-            needsRefusedOperation = refusedOperation
-            needsBrokenStorage = brokenStorage
-            needsCollections = collections
         }
 
         /// A check that applies to some engines only, and passes on others.
         init(
             _ name: String,
             requires capabilities: Capabilities = [],
-            refusedOperation: Bool = false,
+            needs need: Need? = nil,
             appliesTo canApply: @escaping @Sendable (any StorageBackend) -> Bool,
             backend body: @escaping @Sendable (Examination, any StorageBackend) async throws -> Void
         ) {
-            self.init(name, requires: capabilities, refusedOperation: refusedOperation) { examination, engine in
+            self.init(name, requires: capabilities, needs: need) { examination, engine in
                 if canApply(engine.backend) { try await body(examination, engine.backend) }
             }
         }

@@ -116,10 +116,13 @@ extension StorageEngineConformance {
         public var description: String { name }
 
         func allows(_ check: Check) -> Bool {
-            capabilities.isSuperset(of: check.capabilities)
-                && (!check.needsRefusedOperation || refuseOperation != nil)
-                && (!check.needsBrokenStorage || breakStorage != nil)
-                && (!check.needsCollections || openCollection != nil)
+            guard capabilities.isSuperset(of: check.capabilities) else { return false }
+            return switch check.need {
+            case nil: true
+            case .refusedOperation: refuseOperation != nil
+            case .brokenStorage: breakStorage != nil
+            case .collections: openCollection != nil
+            }
         }
     }
 

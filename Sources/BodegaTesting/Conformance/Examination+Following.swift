@@ -73,8 +73,7 @@ extension Examination {
                 record("an incomplete delta \(moment)", expected: "another cursor", actual: "the same cursor")
                 return nil
             }
-            all = StorageDelta(
-                changes: all.changes + delta.changes, cursor: delta.cursor, isComplete: delta.isComplete)
+            all = StorageDelta(changes: all.changes + delta.changes, cursor: delta.cursor, isComplete: delta.isComplete)
         }
         return all
     }
@@ -86,9 +85,7 @@ extension Examination {
     }
 
     private func line(of change: StorageChange) -> ChangeLine {
-        // The bytes, because equal strings can have different bytes.
-        let name = promises(.exactKeys) ? "\(change.key.kind.rawValue):\(change.key.rawValue)" : change.key.value
-        return ChangeLine(kind: change.kind, name: Array(name.utf8), key: change.key)
+        ChangeLine(kind: change.kind, name: comparableBytes(of: change.key), key: change.key)
     }
 }
 

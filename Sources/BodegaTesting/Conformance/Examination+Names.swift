@@ -21,6 +21,14 @@ extension Examination {
     /// Items whose data is their name.
     func items(_ names: String...) -> [Item] { names.map { (key($0), bytes($0)) } }
 
+    /// A write under the key of a name. If there is no text, the data is the name.
+    func write(_ name: String, _ text: String? = nil) -> StorageOperation {
+        .write(key: key(name), data: bytes(text ?? name))
+    }
+
+    /// A removal of the key of a name.
+    func remove(_ name: String) -> StorageOperation { .remove(key: key(name)) }
+
     /// The expected changes when the items of some names are written.
     func written(_ names: String...) -> [StorageChange] { names.map { StorageChange(key: key($0), kind: .written) } }
 

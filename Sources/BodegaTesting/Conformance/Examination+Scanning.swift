@@ -54,9 +54,7 @@ extension Examination {
     }
 
     /// Reads the entries of one scan.
-    func entries(
-        of engine: any StorageBackend, _ scan: StorageScan, limit: Int? = nil
-    ) async throws -> [StorageItem] {
+    func entries(of engine: any StorageBackend, _ scan: StorageScan, limit: Int? = nil) async throws -> [StorageItem] {
         try await entries(of: engine, [scan], limits: [limit]).flatMap { $0 }
     }
 
@@ -73,9 +71,7 @@ extension Examination {
     }
 
     /// Compares the order, keys and items of entries, in exactly this order. If an item is `nil`, it is its name.
-    func expectEntries(
-        _ actual: [StorageItem], _ expected: KeyValuePairs<String, String?>, _ subject: String
-    ) {
+    func expectEntries(_ actual: [StorageItem], _ expected: KeyValuePairs<String, String?>, _ subject: String) {
         expectEqual(lines(of: actual), expected.map { "\($0): \($1 ?? $0)" }, subject)
     }
 

@@ -17,7 +17,6 @@ public final class StorageGate: Sendable {
         var nextTicket = 0
         var arrivals = 0
         var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
-        var cancelled: Set<Int> = []
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -70,36 +69,26 @@ public final class StorageGate: Sendable {
             state.nextTicket += 1
             return state.nextTicket
         }
-        defer { state.withLock { _ = $0.cancelled.remove(ticket) } }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in arrive(ticket, continuation) }
         } onCancel: {
-            let waiting = state.withLock { state in
-                // A cancellation before the call's arrival is noticed here.
-                state.cancelled.insert(ticket)
-                return state.waiting.removeValue(forKey: ticket)
-            }
-            waiting?.resume(throwing: CancellationError())
+            state.withLock { $0.waiting.removeValue(forKey: ticket) }?.resume(throwing: CancellationError())
         }
     }
 
     private func arrive(_ ticket: Int, _ continuation: CheckedContinuation<Void, any Error>) {
-        enum Answer { case pass, wait, cancel }
-        let (answer, watchers) = state.withLock { state in
+        let (result, watchers) = state.withLock { state -> (Result<Void, any Error>?, _) in
             state.arrivals += 1
             let arrivals = state.arrivals
             let watchers = state.watchers.filter { $0.count <= arrivals }
             state.watchers.removeAll { $0.count <= arrivals }
-            if state.cancelled.contains(ticket) { return (Answer.cancel, watchers) }
-            if state.isOpen { return (Answer.pass, watchers) }
+            // The task may have been cancelled before its call arrives.
+            if Task.isCancelled { return (.failure(CancellationError()), watchers) }
+            if state.isOpen { return (.success(()), watchers) }
             state.waiting[ticket] = continuation
-            return (Answer.wait, watchers)
+            return (nil, watchers)
         }
-        switch answer {
-        case .pass: continuation.resume()
-        case .cancel: continuation.resume(throwing: CancellationError())
-        case .wait: break
-        }
+        if let result { continuation.resume(with: result) }
         for watcher in watchers { watcher.continuation.resume() }
     }
 }

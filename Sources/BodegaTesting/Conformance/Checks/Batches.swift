@@ -27,12 +27,11 @@ extension StorageEngineConformance.Check {
         examination, engine in
         try await engine.write(examination.items("a", "b"))
         try await engine.apply([
-            .write(key: examination.key("x"), data: bytes("x")), .write(key: examination.key("b"), data: bytes("lost")),
-            .removeAll,
-            .write(key: examination.key("c"), data: bytes("c")), .write(key: examination.key("b"), data: bytes("b")),
+            examination.write("x"), examination.write("b", "lost"), .removeAll, examination.write("c"),
+            examination.write("b"),
         ])
         try await examination.expectState(of: engine, examination.items("c", "b"), "after a batch with removeAll in it")
-        try await engine.apply([.write(key: examination.key("d"), data: bytes("d")), .removeAll])
+        try await engine.apply([examination.write("d"), .removeAll])
         try await examination.expectState(of: engine, [], "after a batch that ends with removeAll")
     }
 
@@ -40,7 +39,7 @@ extension StorageEngineConformance.Check {
     public static let failedBatchesChangeNothing = Self(
         "a failed batch changes nothing",
         requires: .atomicBatches,
-        refusedOperation: true
+        needs: .refusedOperation
     ) { examination, engine in
         let expected = examination.items("a", "b", "c")
         try await engine.write(expected)
@@ -48,8 +47,8 @@ extension StorageEngineConformance.Check {
             return
         }
         let changes: [StorageOperation] = [
-            .write(key: examination.key("a"), data: bytes("changed")), .remove(key: examination.key("b")),
-            .write(key: examination.key("new"), data: bytes("new")),
+            examination.write("a", "changed"), examination.remove("b"),
+            examination.write("new"),
         ]
         // No removal of all items follows the refused operation, because an engine could then skip the latter.
         var batches = (0...changes.count).map { place in changes[..<place] + [refused] + changes[place...] }

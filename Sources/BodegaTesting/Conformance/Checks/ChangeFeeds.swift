@@ -22,9 +22,8 @@ extension StorageEngineConformance.Check {
         try await engine.remove(key: examination.key("absent"))
         try await engine.remove(key: examination.key("b"))
         try await engine.apply([
-            .write(key: examination.key("d"), data: bytes("1")), .remove(key: examination.key("d")),
-            .write(key: examination.key("d"), data: bytes("2")), .remove(key: examination.key("absent")),
-            .write(key: examination.key("c"), data: bytes("3")), .remove(key: examination.key("before")),
+            examination.write("d", "1"), examination.remove("d"), examination.write("d", "2"),
+            examination.remove("absent"), examination.write("c", "3"), examination.remove("before"),
         ])
         let delta = try await examination.allChanges(of: engine, since: cursor, "after writing")
         let expected =
@@ -67,13 +66,13 @@ extension StorageEngineConformance.Check {
 
     /// A feed doesn't report a batch that fails.
     public static let failedBatchesReportNothing = feed(
-        "failed batches report nothing", requires: .atomicBatches, refusedOperation: true
+        "failed batches report nothing", requires: .atomicBatches, needs: .refusedOperation
     ) { examination, engine in
         guard let refuse = examination.configuration.refuseOperation else { return }
         let cursor = try await engine.fetchCursor()
         let refused = try await refuse(engine, examination.workspace)
         do {
-            try await engine.apply([.write(key: examination.key("a"), data: bytes("a")), refused])
+            try await engine.apply([examination.write("a"), refused])
             examination.record("a batch with a refused operation", expected: "an error", actual: "none")
         } catch is StorageError {
             // The batch is expected to fail.
@@ -159,9 +158,8 @@ extension StorageEngineConformance.Check {
     }
 
     /// Cursors stay valid when the engine is opened again, as do cursors made then.
-    public static let cursorsSurviveReopening = Self(
-        "cursors survive reopening", requires: .persistent
-    ) { examination in
+    public static let cursorsSurviveReopening = Self("cursors survive reopening", requires: .persistent) {
+        examination in
         let cursor = Locked<StorageCursor?>(nil)
         try await examination.observing { engine in
             try await engine.write(bytes("before"), key: examination.key("before"))
@@ -185,11 +183,9 @@ extension StorageEngineConformance.Check {
     static func feed(
         _ name: String,
         requires capabilities: StorageEngineConformance.Capabilities = [],
-        refusedOperation: Bool = false,
+        needs need: Need? = nil,
         _ body: @escaping @Sendable (Examination, any StorageBackend) async throws -> Void
     ) -> Self {
-        Self(
-            name, requires: capabilities, refusedOperation: refusedOperation, appliesTo: { $0.log != nil },
-            backend: body)
+        Self(name, requires: capabilities, needs: need, appliesTo: { $0.log != nil }, backend: body)
     }
 }

@@ -64,10 +64,8 @@ extension StorageEngineConformance.Check {
     }
 
     /// While batches write the same value to two items, a read of both never returns different values or only one item.
-    public static let batchesAreNeverHalfVisible = Self(
-        "batches are never half visible",
-        requires: .isolatedBatches
-    ) { examination, engine in
+    public static let batchesAreNeverHalfVisible = Self("batches are never half visible", requires: .isolatedBatches) {
+        examination, engine in
         let keys = [examination.key("left"), examination.key("right")]
         try await engine.write(keys.map { ($0, bytes("start")) })
         let check: @Sendable (String, [Data]) -> Void = { form, found in

@@ -14,8 +14,7 @@ extension StorageEngineConformance.Check {
         func expectApplied(_ operations: [StorageOperation], _ conditions: [StorageCondition], _ moment: String)
             async throws
         {
-            examination.expectEqual(
-                try await engine.apply(operations, if: conditions), true, "apply(_:if:) \(moment)")
+            examination.expectEqual(try await engine.apply(operations, if: conditions), true, "apply(_:if:) \(moment)")
         }
         try await expectApplied([], [StorageCondition(key: a, data: bytes("1"))], "without operations")
         try await expectApplied([.write(key: c, data: bytes("3"))], [], "without conditions")

@@ -9,10 +9,8 @@ extension StorageEngineConformance.Check {
     ]
 
     /// Each item has the dates of its own writes.
-    public static let datesAreTheItemsOwn = Self(
-        "dates are the item's own",
-        requires: .injectedClock
-    ) { examination, engine in
+    public static let datesAreTheItemsOwn = Self("dates are the item's own", requires: .injectedClock) {
+        examination, engine in
         let first = examination.clock.current
         try await engine.write(bytes("first"), key: examination.key("first"))
         examination.clock.advance(by: 61.001)
@@ -40,10 +38,8 @@ extension StorageEngineConformance.Check {
     }
 
     /// Overwriting in a batch, in either form, keeps the creation date too.
-    public static let batchesKeepCreatedAt = Self(
-        "overwriting in a batch keeps createdAt",
-        requires: .injectedClock
-    ) { examination, engine in
+    public static let batchesKeepCreatedAt = Self("overwriting in a batch keeps createdAt", requires: .injectedClock) {
+        examination, engine in
         let created = examination.clock.current
         try await engine.write(examination.items("old"))
         examination.clock.advance(by: 10)
@@ -53,10 +49,7 @@ extension StorageEngineConformance.Check {
         await examination.expectDates(of: engine, "new", written, written, "after write(_:)")
         examination.clock.advance(by: 10)
         let applied = examination.clock.current
-        try await engine.apply([
-            .write(key: examination.key("old"), data: bytes("1")),
-            .write(key: examination.key("old"), data: bytes("2")),
-        ])
+        try await engine.apply([examination.write("old", "1"), examination.write("old", "2")])
         await examination.expectDates(of: engine, "old", created, applied, "after apply(_:)")
         await examination.expectDates(of: engine, "new", written, written, "after apply(_:) to another item")
     }
@@ -75,13 +68,11 @@ extension StorageEngineConformance.Check {
         await examination.expectDates(of: engine, "item", again, again, "after writing again")
         examination.clock.advance(by: 1)
         let batched = examination.clock.current
-        try await engine.apply([
-            .remove(key: examination.key("item")), .write(key: examination.key("item"), data: bytes("item")),
-        ])
+        try await engine.apply([examination.remove("item"), examination.write("item")])
         await examination.expectDates(of: engine, "item", batched, batched, "after one batch of both")
         examination.clock.advance(by: 1)
         let last = examination.clock.current
-        try await engine.apply([.removeAll, .write(key: examination.key("item"), data: bytes("item"))])
+        try await engine.apply([.removeAll, examination.write("item")])
         await examination.expectDates(of: engine, "item", last, last, "after a batch with removeAll")
     }
 

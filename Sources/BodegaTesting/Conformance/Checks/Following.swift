@@ -115,7 +115,7 @@ extension StorageEngineConformance.Check {
     /// There is a signal immediately, and one after each change or after several.
     public static let signalsComeForEachChange = feed("signals come for each change") { examination, engine in
         var cursor = try await engine.fetchCursor()
-        let signals = Signals(engine.changeSignals())
+        let signals = Follower(engine.changeSignals())
         _ = try await examination.soon("the first signal", signals.next)
         for number in 0..<50 {
             let name = "\(number)"
@@ -123,7 +123,7 @@ extension StorageEngineConformance.Check {
             var found: [StorageChange] = []
             // A signal can announce a change that was read before it arrived.
             while found.isEmpty {
-                guard try await examination.soon("the signal after change \(number)", signals.next) == true,
+                guard case ()?? = try await examination.soon("the signal after change \(number)", signals.next),
                     let delta = try await examination.allChanges(of: engine, since: cursor, "after a signal")
                 else { return }
                 (found, cursor) = (delta.changes, delta.cursor)
@@ -202,14 +202,18 @@ private func atOnce<Element: Sendable, Result: Sendable>(
 }
 
 /// An iterator that can be used from several tasks, one after the other.
-private final class Follower: @unchecked Sendable {
+private final class Follower<Iterator: AsyncIteratorProtocol>: @unchecked Sendable {
     // @unchecked because no check waits in two tasks at once.
-    private var iterator: StorageChangeFeed.Iterator
+    private var iterator: Iterator
 
-    init(_ feed: StorageChangeFeed) { iterator = feed.makeAsyncIterator() }
+    init<Events: AsyncSequence>(_ events: Events) where Events.AsyncIterator == Iterator {
+        iterator = events.makeAsyncIterator()
+    }
 
-    @Sendable func next() async throws -> StorageUpdate? { try await iterator.next() }
+    @Sendable func next() async throws -> Iterator.Element? { try await iterator.next() }
+}
 
+extension Follower<StorageChangeFeed.Iterator> {
     /// The items of the snapshot, if there is one, and the changes up to the first one of a key.
     func story(until end: CacheKey) async throws -> (snapshot: [Item], changes: [StorageChange]) {
         var snapshot: [Item] = []
@@ -263,17 +267,6 @@ private struct ItemReader {
         }
         return moments
     }
-}
-
-/// Signals that can be awaited from several tasks, one after the other.
-private final class Signals: @unchecked Sendable {
-    // @unchecked because no check waits in two tasks at once.
-    private var iterator: AsyncStream<Void>.Iterator
-
-    init(_ stream: AsyncStream<Void>) { iterator = stream.makeAsyncIterator() }
-
-    /// - Returns: `false` at the end.
-    @Sendable func next() async -> Bool { await iterator.next() != nil }
 }
 
 /// Changes its own items at random, and records the expected changes.

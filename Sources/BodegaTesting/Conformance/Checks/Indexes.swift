@@ -127,7 +127,7 @@ extension StorageEngineConformance.Check {
         try await expectValues(["c", "a"], without: ["b"], "after overwriting with an item without a value")
         let (d, b) = (item("d", 5), item("b", 4))
         try await engine.apply([
-            .write(key: d.key, data: d.data), .remove(key: examination.key("c")), .write(key: b.key, data: b.data),
+            .write(key: d.key, data: d.data), examination.remove("c"), .write(key: b.key, data: b.data),
         ])
         try await expectValues(["b", "d", "a"], "after a batch")
         try await engine.write(bytes("no JSON"), key: examination.key("d"))

@@ -8,10 +8,8 @@ extension StorageEngineConformance.Check {
     ]
 
     /// Keys of all kinds come back equal to those written.
-    public static let keysComeBackEqual = Self(
-        "keys come back equal, their kind included",
-        requires: .exactKeys
-    ) { examination, engine in
+    public static let keysComeBackEqual = Self("keys come back equal, their kind included", requires: .exactKeys) {
+        examination, engine in
         let expected = KeyExamples.kinds.map { ($0, bytes($0.description)) }
         try await engine.write(expected)
         try await examination.expectState(of: engine, expected, "with keys of all kinds")
@@ -42,20 +40,14 @@ extension StorageEngineConformance.Check {
     }
 
     /// Keys that differ only in case, Unicode normalization or a space name different items.
-    public static let similarKeysDiffer = Self(
-        "similar keys name different items",
-        requires: .exactKeys
-    ) { examination, engine in
+    public static let similarKeysDiffer = Self("similar keys name different items", requires: .exactKeys) {
+        examination, engine in
         let expected = KeyExamples.similar.map { ($0, bytes("\($0)")) }
         for (key, data) in expected { try await engine.write(data, key: key) }
         try await examination.expectState(of: engine, expected, "with similar keys")
         for (index, item) in expected.enumerated() {
             try await engine.remove(key: item.0)
-            try await examination.expectAll(
-                of: engine,
-                Array(expected[(index + 1)...]),
-                among: KeyExamples.similar
-            )
+            try await examination.expectAll(of: engine, Array(expected[(index + 1)...]), among: KeyExamples.similar)
         }
     }
 
@@ -76,10 +68,8 @@ extension StorageEngineConformance.Check {
     }
 
     /// Names that differ in any byte are different collections, which share no items.
-    public static let collectionsDiffer = Self(
-        "different names are different collections",
-        collections: true
-    ) { examination, engine in
+    public static let collectionsDiffer = Self("different names are different collections", needs: .collections) {
+        examination, engine in
         guard let open = examination.configuration.openCollection else { return }
         let key = CacheKey("name")
         var opened: [(name: String, collection: any StorageEngine)] = []
@@ -106,11 +96,7 @@ extension StorageEngineConformance.Check {
 
 extension Examination {
     /// Compares the items, and checks that the other keys have none.
-    fileprivate func expectAll(
-        of engine: any StorageEngine,
-        _ expected: [Item],
-        among keys: [CacheKey]
-    ) async throws {
+    fileprivate func expectAll(of engine: any StorageEngine, _ expected: [Item], among keys: [CacheKey]) async throws {
         let moment = "with \(expected.map { described($0.key) }.joined(separator: ", "))"
         expectItems(try await engine.fetchAll(), expected, "fetchAll() \(moment)")
         let byKey = Dictionary(uniqueKeysWithValues: expected.map { ($0.key, $0.data) })

@@ -9,10 +9,8 @@ extension StorageEngineConformance.Check {
     ]
 
     /// Items come in the order in which they were written, not in the order of their keys.
-    public static let itemsComeInInsertionOrder = Self(
-        "items come in insertion order",
-        requires: .ordered
-    ) { examination, engine in
+    public static let itemsComeInInsertionOrder = Self("items come in insertion order", requires: .ordered) {
+        examination, engine in
         try await engine.write(examination.items("m", "z", "a"))
         for item in examination.items("q", "b") { try await engine.write(item.data, key: item.key) }
         try await engine.apply(examination.items("y", "c").map { .write(key: $0.key, data: $0.data) })
@@ -21,10 +19,8 @@ extension StorageEngineConformance.Check {
     }
 
     /// An item that is overwritten, alone or in a batch, keeps its position.
-    public static let overwritingKeepsThePlace = Self(
-        "overwriting keeps the place",
-        requires: .ordered
-    ) { examination, engine in
+    public static let overwritingKeepsThePlace = Self("overwriting keeps the place", requires: .ordered) {
+        examination, engine in
         var expected = examination.items("c", "a", "d", "b")
         try await engine.write(expected)
         expected[1].data = bytes("new a")
@@ -35,7 +31,7 @@ extension StorageEngineConformance.Check {
         try await engine.write([expected[3], expected[0]])
         try await examination.expectState(of: engine, expected, "after overwriting with write(_:)")
         expected[2].data = bytes("new d")
-        try await engine.apply([.write(key: examination.key("d"), data: bytes("new d"))])
+        try await engine.apply([examination.write("d", "new d")])
         try await examination.expectState(of: engine, expected, "after overwriting with apply(_:)")
     }
 
@@ -48,9 +44,7 @@ extension StorageEngineConformance.Check {
         try await engine.remove(key: examination.key("a"))
         try await engine.write(bytes("a"), key: examination.key("a"))
         try await examination.expectState(of: engine, examination.items("b", "c", "a"), "after two calls")
-        try await engine.apply([
-            .remove(key: examination.key("b")), .write(key: examination.key("b"), data: bytes("b")),
-        ])
+        try await engine.apply([examination.remove("b"), examination.write("b")])
         try await examination.expectState(of: engine, examination.items("c", "a", "b"), "after one batch")
         // The last item is the one whose position an engine might reuse.
         try await engine.remove(key: examination.key("b"))

@@ -46,10 +46,8 @@ extension StorageEngineConformance.Check {
     }
 
     /// When the items can't be read, the throwing methods throw, and the lenient ones return nothing.
-    public static let failureIsNotAbsence = Self(
-        "a failure to read is not absence",
-        brokenStorage: true
-    ) { examination, engine in
+    public static let failureIsNotAbsence = Self("a failure to read is not absence", needs: .brokenStorage) {
+        examination, engine in
         let key = examination.key("item")
         try await engine.write(bytes("data"), key: key)
         try await examination.configuration.breakStorage?(engine, examination.workspace)

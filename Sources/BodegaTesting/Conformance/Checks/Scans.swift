@@ -23,8 +23,7 @@ extension StorageEngineConformance.Check {
         examination.expectEntries(before, ["m": nil, "z": nil, "a": nil, "q": nil], "a scan after writing")
         try await engine.write(bytes("new z"), key: examination.key("z"))
         try await engine.apply([
-            .write(key: examination.key("m"), data: bytes("new m")), .remove(key: examination.key("a")),
-            .write(key: examination.key("a"), data: bytes("new a")),
+            examination.write("m", "new m"), examination.remove("a"), examination.write("a", "new a"),
         ])
         let after = try await scan()
         let expected: KeyValuePairs<String, String?> = ["m": "new m", "z": "new z", "q": nil, "a": "new a"]
@@ -95,7 +94,7 @@ extension StorageEngineConformance.Check {
                     try await engine.apply(start + writes + end)
                     await Task.yield()
                 }
-                try await engine.apply([.removeAll, .write(key: examination.key("end"), data: bytes("end"))])
+                try await engine.apply([.removeAll, examination.write("end")])
             }
             group.addTask {
                 // The writer must not wait for a reader that has failed.

@@ -3,9 +3,7 @@ import Foundation
 
 extension StorageEngineConformance.Check {
 
-    static let streams = [
-        streamsComeBack, streamedItemsAreItems, failedStreamsChangeNothing, streamsAreSnapshots,
-    ]
+    static let streams = [streamsComeBack, streamedItemsAreItems, failedStreamsChangeNothing, streamsAreSnapshots]
 
     /// Items of all sizes can be written as streams with parts of any size, and be read as streams and as a whole.
     public static let streamsComeBack = Self("streams come back") { examination, engine in
@@ -36,9 +34,7 @@ extension StorageEngineConformance.Check {
         try await engine.write(examination.items("a", "b", "c"))
         let items = [("b", large), ("d", large), ("a", bytes("a2"))].map { (examination.key($0), $1) }
         for (key, data) in items { try await engine.write(stream: StorageByteStream(Parts(of: data)), key: key) }
-        let (a, b, c, d) = (
-            examination.key("a"), examination.key("b"), examination.key("c"), examination.key("d")
-        )
+        let (a, b, c, d) = (examination.key("a"), examination.key("b"), examination.key("c"), examination.key("d"))
         let expected = [(a, bytes("a2")), (b, large), (c, bytes("c")), (d, large)]
         try await examination.expectState(of: engine, expected, "after three streams")
         let otherKinds = [CacheKey(verbatim: d.identity), CacheKey(verbatim: "e é/\u{1F600}")]

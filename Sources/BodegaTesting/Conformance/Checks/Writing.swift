@@ -54,13 +54,13 @@ extension StorageEngineConformance.Check {
         try await engine.remove(key: examination.key("absent"))
         try await engine.remove(keys: [examination.key("absent"), examination.key("also absent")])
         try await engine.removeAllData()
-        try await engine.apply([.remove(key: examination.key("absent")), .removeAll])
+        try await engine.apply([examination.remove("absent"), .removeAll])
         try await engine.write(examination.items("a", "b"))
         try await engine.remove(key: examination.key("absent"))
         try await examination.expectState(
             of: engine, examination.items("a", "b"), "after remove(key:) of an absent item")
         try await engine.remove(keys: [examination.key("absent"), examination.key("b")])
-        try await engine.apply([.remove(key: examination.key("absent"))])
+        try await engine.apply([examination.remove("absent")])
         try await examination.expectState(of: engine, examination.items("a"), "after remove(keys:) with an absent item")
     }
 
