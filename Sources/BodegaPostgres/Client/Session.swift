@@ -132,11 +132,7 @@ final class Session: @unchecked Sendable {
     }
 
     /// Flushes the output and takes the results that have arrived, or all results.
-    private func exchange(
-        _ answers: inout PipelineAnswers,
-        _ pace: inout Pace,
-        untilAnswered: Bool
-    ) async throws {
+    private func exchange(_ answers: inout PipelineAnswers, _ pace: inout Pace, untilAnswered: Bool) async throws {
         while true {
             let unsent = PQflush(connection)
             guard unsent >= 0 else { throw lost(answers.failure) }
@@ -328,8 +324,8 @@ final class Session: @unchecked Sendable {
 /// The time limits of an operation, extended whenever the socket is ready.
 private struct Pace {
     let patience: TimeInterval
-    private(set) var deadline: PostgresDeadline
-    private(set) var deadlineForProof: PostgresDeadline
+    private(set) var deadline = PostgresDeadline.after(0)
+    private(set) var deadlineForProof = PostgresDeadline.after(0)
     private(set) var wasCancelled = false
 
     /// How long the server may take to stop after a cancellation request, in seconds.
@@ -337,8 +333,7 @@ private struct Pace {
 
     init(patience: TimeInterval) {
         self.patience = patience
-        deadline = .after(patience)
-        deadlineForProof = .after(patience / 2)
+        goOn()
     }
 
     mutating func goOn() {

@@ -32,7 +32,6 @@ final class SocketWatch: @unchecked Sendable {
     private let sources: SocketSources
     private var waiter: Waiter?
     private var lastNumber: UInt64 = 0
-    private var cancelledNumber: UInt64 = 0
 
     init(socket: Int32) throws {
         sources = try SocketSources(socket: socket, label: "emporium.postgres.socket")
@@ -56,23 +55,19 @@ final class SocketWatch: @unchecked Sendable {
             lastNumber += 1
             return lastNumber
         }
-        if !heedsCancellation { return await wait(number, toRead, toWrite, deadline) }
         return await withTaskCancellationHandler {
-            await wait(number, toRead, toWrite, deadline)
+            await wait(number, toRead, toWrite, deadline, heedsCancellation)
         } onCancel: {
-            cancel(number)
+            if heedsCancellation { finish(.cancelled, number) }
         }
     }
 
     private func wait(
-        _ number: UInt64,
-        _ toRead: Bool,
-        _ toWrite: Bool,
-        _ deadline: PostgresDeadline
+        _ number: UInt64, _ toRead: Bool, _ toWrite: Bool, _ deadline: PostgresDeadline, _ heedsCancellation: Bool
     ) async -> Outcome {
         await withUnsafeContinuation { continuation in
             let outcome: Outcome? = lock.withLock {
-                if cancelledNumber == number { return .cancelled }
+                if heedsCancellation, Task.isCancelled { return .cancelled }
                 if SocketSources.isReady(sources.descriptor, toRead: toRead, toWrite: toWrite) { return .ready }
                 let token = Watchdog.shared.watch(until: deadline) { [weak self] in self?.finish(.timedOut, number) }
                 waiter = Waiter(number: number, continuation: continuation, token: token)
@@ -82,11 +77,6 @@ final class SocketWatch: @unchecked Sendable {
             }
             if let outcome { continuation.resume(returning: outcome) }
         }
-    }
-
-    private func cancel(_ number: UInt64) {
-        lock.withLock { cancelledNumber = max(cancelledNumber, number) }
-        finish(.cancelled, number)
     }
 
     private func finish(_ outcome: Outcome, _ number: UInt64? = nil) {

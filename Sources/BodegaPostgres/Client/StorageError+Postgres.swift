@@ -61,67 +61,53 @@ extension StorageError {
     private static func description(ofState state: String) -> (Code, String) {
         switch state {
         case "40001", "40P01":
-            return (.locked, "Other writers kept changing the same items. Nothing was changed; try again.")
+            (.locked, "Other writers kept changing the same items. Nothing was changed; try again.")
         case "55P03":
-            return (
+            (
                 .locked,
                 """
                 Another session held a lock for longer than the user's lock_timeout, each time. Nothing was changed; \
                 end that session and try again, or raise lock_timeout.
                 """
             )
-        case "23502":
-            // See `CollectionTable.number(ifExists:)`. No other column can be NULL.
-            return (.placeRemoved, StorageError.collectionRemoved.message)
+        // See `CollectionTable.number(ifExists:)`. No other column can be NULL.
+        case "23502": (.placeRemoved, StorageError.collectionRemoved.message)
         case "57014":
-            return (
+            (
                 .timedOut,
                 "The server cancelled the operation, at a time limit or on request. Nothing was changed; try again."
             )
         case "57P01", "57P02", "57P03":
-            return (.unreachable, "The database server is starting or shutting down. Try again when it is back.")
-        case "26000", "42P05":
-            // A prepared statement has disappeared, or exists unexpectedly.
-            return (.cannotOpen, poolerMessage)
-        case "57P04":
-            return (.cannotOpen, "The database was dropped. Create it again.")
-        case "57P05", "25P03":
-            return (.unreachable, "The server ended the connection because it was idle. Try again.")
+            (.unreachable, "The database server is starting or shutting down. Try again when it is back.")
+        // A prepared statement has disappeared, or exists unexpectedly.
+        case "26000", "42P05": (.cannotOpen, poolerMessage)
+        case "57P04": (.cannotOpen, "The database was dropped. Create it again.")
+        case "57P05", "25P03": (.unreachable, "The server ended the connection because it was idle. Try again.")
         case "53300":
-            return (
+            (
                 .unreachable,
                 "The database server has no connection left. Raise max_connections, or lower maximumConnections."
             )
-        case "53100":
-            return (.storageFull, "The server's disk is full. Make room there and write again; nothing is lost.")
-        case "25006":
-            return (.readOnly, "The server is a standby or read-only. Connect to the primary.")
+        case "53100": (.storageFull, "The server's disk is full. Make room there and write again; nothing is lost.")
+        case "25006": (.readOnly, "The server is a standby or read-only. Connect to the primary.")
         case "42501":
-            return (
-                .permissionDenied, "The user lacks a privilege in the database. Grant it, or connect as another user."
-            )
-        case "3D000":
-            return (.cannotOpen, "The server has no such database. Create it first.")
-        case "3F000":
-            return (.cannotOpen, "No schema of the search path exists in the database. Create one first.")
+            (.permissionDenied, "The user lacks a privilege in the database. Grant it, or connect as another user.")
+        case "3D000": (.cannotOpen, "The server has no such database. Create it first.")
+        case "3F000": (.cannotOpen, "No schema of the search path exists in the database. Create one first.")
         case "42P01", "42703", "XX001", "XX002":
-            return (
+            (
                 .damaged,
                 """
                 Tables are missing, altered or damaged. Nothing was changed. Check the search path, or restore a \
                 backup.
                 """
             )
-        case "54000":
-            return (.tooLarge, "The key or value exceeds a limit of the database. Divide the item.")
-        default:
-            break
-        }
-        switch state.prefix(2) {
-        case "08": return (.unreachable, "The connection to the database was lost. Try again when the server is back.")
-        case "28":
-            return (.permissionDenied, "The server rejected the user. Check the name, the password and pg_hba.conf.")
-        default: return (.inputOutput, "The database rejected the operation. See the cause.")
+        case "54000": (.tooLarge, "The key or value exceeds a limit of the database. Divide the item.")
+        case _ where state.hasPrefix("08"):
+            (.unreachable, "The connection to the database was lost. Try again when the server is back.")
+        case _ where state.hasPrefix("28"):
+            (.permissionDenied, "The server rejected the user. Check the name, the password and pg_hba.conf.")
+        default: (.inputOutput, "The database rejected the operation. See the cause.")
         }
     }
 }

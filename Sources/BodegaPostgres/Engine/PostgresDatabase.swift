@@ -85,7 +85,8 @@ public final class PostgresDatabase: Sendable {
     let listener: ChangeListener
     let trimmer: ChangeTrimmer
     let fence: WriteFence
-    private let lanes: LaneGroup
+    /// The lanes among which short reads are distributed.
+    private let lanes: [ReadLane]
 
     /// Connects to a database, and creates its tables if they are missing.
     ///
@@ -122,7 +123,7 @@ public final class PostgresDatabase: Sendable {
         pool = SessionPool(
             target: target, limit: options.maximumConnections - laneCount, connectTimeout: options.connectTimeout,
             timeout: options.timeout)
-        lanes = LaneGroup(pool: pool, count: laneCount)
+        lanes = (0..<laneCount).map { [pool] _ in ReadLane(pool: pool) }
         announcer = ChangeAnnouncer(pool: pool)
         listener = ChangeListener(pool: pool, clock: clock, connectTimeout: options.connectTimeout)
         trimmer = ChangeTrimmer(pool: pool, limit: options.changeLogLimit, age: options.requestAge)
@@ -180,7 +181,7 @@ public final class PostgresDatabase: Sendable {
     package func disconnect() {
         listener.close()
         pool.close()
-        lanes.close()
+        for lane in lanes { lane.close() }
     }
 
     // MARK: Collections
@@ -259,12 +260,12 @@ public final class PostgresDatabase: Sendable {
         let deadline = PostgresDeadline.after(options.timeout)
         do {
             do {
-                return try await lanes.next().run(ReadLane.Read(command, until: deadline, isFirstAttempt: true))
+                return try await lanes.next.run(ReadLane.Read(command, until: deadline, isFirstAttempt: true))
             } catch let failure as PostgresFailure {
                 // A dead connection has used half of the time.
                 let deadline = failure.kind == .silent ? .after(options.timeout) : deadline
                 return try await retries.untilDone(by: deadline, after: failure) { _ in
-                    try await lanes.next().run(ReadLane.Read(command, until: deadline))
+                    try await lanes.next.run(ReadLane.Read(command, until: deadline))
                 }
             }
         } catch {

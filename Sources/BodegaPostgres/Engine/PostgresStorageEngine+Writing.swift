@@ -71,10 +71,10 @@ extension PostgresStorageEngine {
                 return true
             }
         } catch {
-            try await settle(unsettled, after: error, key: key)
+            _ = try await settle(unsettled, after: error, key: key)
         }
         // An earlier attempt with an unknown outcome may be the one that has changed the items.
-        if !areConditionsMet, try await !wasApplied(unsettled, key: key) { return false }
+        if !areConditionsMet, try await !settle(unsettled, after: nil, key: key) { return false }
         database.announcer.announce(changeOf: number)
         database.trimmer.count(change.rowsInLog)
         return true
@@ -83,31 +83,28 @@ extension PostgresStorageEngine {
     /// How long a failed write may take to determine whether it was applied, in seconds.
     private static let timeToSettle: TimeInterval = 5
 
-    /// Determines the outcome of a failed write, and prevents it from being applied later.
+    /// Determines whether one of the attempts of a write was applied, and prevents all from being applied later.
     ///
-    /// - Throws: The error, unless the write was applied.
-    private func settle(_ write: WriteFence.UnsettledWrite, after error: any Error, key: CacheKey?) async throws {
+    /// - Parameter error: The error of the write; `nil` if its last attempt found a condition that is not met.
+    /// - Throws: The error, unless the write was applied, or that of an outcome that is unknown or not replicated.
+    private func settle(
+        _ write: WriteFence.UnsettledWrite, after error: (any Error)?, key: CacheKey?
+    ) async throws -> Bool {
         if write.backends.isEmpty {
+            guard let error else { return false }
             let wasSent = (error as? PostgresFailure)?.code != nil
             throw StorageError.postgres(error, key: key, wasSent ? nil : "Nothing was changed.")
         }
         switch await outcome(of: write) {
-        case .neverApplied: throw StorageError.postgres(error, key: key, "Nothing was changed.")
-        case .unknown: throw StorageError.postgres(error, key: key, Self.isUnknown)
+        case .neverApplied:
+            guard let error else { return false }
+            throw StorageError.postgres(error, key: key, "Nothing was changed.")
+        case .unknown:
+            guard let error else { throw StorageError(.timedOut, Self.isUnknown, key: key) }
+            throw StorageError.postgres(error, key: key, Self.isUnknown)
         case .applied(let failure?):
             bodegaLogger.debug("A write was applied, but may not be replicated.", metadata: ["error": "\(failure)"])
-            throw StorageError.postgres(error, key: key, Self.mayBeUnreplicated)
-        case .applied(nil): return
-        }
-    }
-
-    /// Determines whether any of the failed attempts of a write was applied, and prevents all from being applied later.
-    private func wasApplied(_ write: WriteFence.UnsettledWrite, key: CacheKey?) async throws -> Bool {
-        if write.backends.isEmpty { return false }
-        switch await outcome(of: write) {
-        case .neverApplied: return false
-        case .unknown: throw StorageError(.timedOut, Self.isUnknown, key: key)
-        case .applied(let failure?): throw StorageError.postgres(failure, key: key, Self.mayBeUnreplicated)
+            throw StorageError.postgres(error ?? failure, key: key, Self.mayBeUnreplicated)
         case .applied(nil): return true
         }
     }
@@ -257,7 +254,7 @@ extension PostgresStorageEngine {
             try await session.run(.rollback, patience: patience)
             return false
         }
-        _ = try await session.run(batch.ending(present: batch.present(in: state)), patience: patience)
+        _ = try await session.run(batch.ending(present: batch.present(in: state.dropLast())), patience: patience)
         return true
     }
 

@@ -3,7 +3,7 @@ import Bodega
 import Foundation
 
 /// A reader of the rows that `COPY … TO STDOUT (FORMAT binary)` sends from the table of items.
-struct ItemScan {
+enum ItemScan {
 
     struct Columns: OptionSet {
         let rawValue: Int
@@ -71,29 +71,32 @@ struct ItemScan {
         }
     }
 
-    private let fieldCount: Int16
-    private var isAtStart = true
-
-    init(_ columns: Columns) {
-        fieldCount = Int16(Self.names(of: columns).count)
-    }
-
     /// Reads the rows of a collection.
     ///
     /// - Parameter value: Reads a value from a row.
     /// - Returns: The values in the order of the items.
     static func run<Value>(
-        _ columns: Columns,
-        ofCollection number: Int32,
-        _ session: Session,
-        _ value: (inout Row) throws -> Value
+        _ columns: Columns, ofCollection number: Int32, _ session: Session, _ value: (inout Row) throws -> Value
     ) async throws -> [Value] {
-        let sql = "COPY (\(query(columns, ofCollection: number))) TO STDOUT (FORMAT binary)"
-        var scan = ItemScan(columns)
+        let names = names(of: columns)
+        let query = "SELECT \(names.joined(separator: ", ")) FROM emporium_items WHERE collection = \(number)"
+        var isAtStart = true
         var found: [(position: Int64, value: Value)] = []
         var isSorted = true
-        try await session.copy(sql) { bytes in
-            try scan.read(bytes) { row in
+        // A part of the stream consists of whole rows.
+        try await session.copy("COPY (\(query)) TO STDOUT (FORMAT binary)") { part in
+            var row = Row(bytes: part)
+            if isAtStart {
+                isAtStart = false
+                // A signature of 11 bytes, 4 bytes of flags, and an extension with its length.
+                _ = try row.take(15)
+                _ = try row.take(Int(try row.number() as Int32))
+            }
+            while !row.bytes.isEmpty {
+                let count: Int16 = try row.number()
+                if count == -1 { return }
+                guard count == names.count else { throw malformed }
+                row.position = try row.fieldNumber()
                 if let last = found.last, last.position > row.position { isSorted = false }
                 found.append((row.position, try value(&row)))
             }
@@ -103,31 +106,9 @@ struct ItemScan {
         return found.map(\.value)
     }
 
-    private static func query(_ columns: Columns, ofCollection number: Int32) -> String {
-        "SELECT \(names(of: columns).joined(separator: ", ")) FROM emporium_items WHERE collection = \(number)"
-    }
-
     private static func names(of columns: Columns) -> [String] {
         ["position"] + (columns.contains(.key) ? ["key", "long_key"] : []) + (columns.contains(.data) ? ["data"] : [])
             + (columns.contains(.dates) ? ["created_at", "updated_at"] : [])
-    }
-
-    /// Reads a part of the stream, which consists of whole rows.
-    mutating func read(_ part: UnsafeRawBufferPointer, _ take: (inout Row) throws -> Void) throws {
-        var row = Row(bytes: part)
-        if isAtStart {
-            isAtStart = false
-            // A signature of 11 bytes, 4 bytes of flags, and an extension with its length.
-            _ = try row.take(15)
-            _ = try row.take(Int(try row.number() as Int32))
-        }
-        while !row.bytes.isEmpty {
-            let count: Int16 = try row.number()
-            if count == -1 { return }
-            guard count == fieldCount else { throw Self.malformed }
-            row.position = try row.fieldNumber()
-            try take(&row)
-        }
     }
 
     private static var malformed: PostgresFailure {

@@ -53,6 +53,7 @@ final class ReadLane: @unchecked Sendable {
 
     init(pool: SessionPool) {
         self.pool = pool
+        pool.whenSuspecting { [weak self] in self?.closeIfIdle() }
     }
 
     // MARK: Requests
@@ -157,7 +158,7 @@ final class ReadLane: @unchecked Sendable {
     }
 
     /// Closes the connection if no read is in flight.
-    func closeIfIdle() {
+    private func closeIfIdle() {
         lock.withLock {
             if sent.isEmpty { line = nil }
         }
@@ -278,6 +279,23 @@ final class ReadLane: @unchecked Sendable {
             guard case .read(let read) = slot else { return false }
             return read.seemsLost(afterReceipts: line.receipts)
         }
+    }
+}
+
+extension [ReadLane] {
+    /// The load from which the next lane is used. A high value saves connections and lets reads share batches.
+    private static var sufficientLoad: Int { 8 }
+
+    /// The lane for the next read, of at least one lane.
+    var next: ReadLane {
+        var best = self[0]
+        var least = Int.max
+        for lane in self {
+            let load = lane.load
+            if load < Self.sufficientLoad { return lane }
+            if load < least { (best, least) = (lane, load) }
+        }
+        return best
     }
 }
 #endif

@@ -15,9 +15,7 @@ struct Retries: Sendable {
     ///   - failure: The failure of an earlier attempt by the caller.
     ///   - body: The operation. It receives the number of the attempt, from 0.
     func untilDone<Value>(
-        by deadline: PostgresDeadline,
-        after failure: PostgresFailure? = nil,
-        _ body: (Int) async throws -> Value
+        by deadline: PostgresDeadline, after failure: PostgresFailure? = nil, _ body: (Int) async throws -> Value
     ) async throws -> Value {
         try await attempts(until: deadline, after: failure, { $0.isConflict || isOutage($0) }, body)
     }
@@ -25,8 +23,7 @@ struct Retries: Sendable {
     /// Repeats an operation while it fails with a conflict, or because the server is starting or has no connection
     /// left. A server that can't be reached is not retried.
     func whileConflicting<Value>(
-        until deadline: PostgresDeadline,
-        _ body: (Int) async throws -> Value
+        until deadline: PostgresDeadline, _ body: (Int) async throws -> Value
     ) async throws -> Value {
         try await attempts(
             until: deadline, after: nil, { $0.isConflict || $0.code == "57P03" || $0.code == "53300" }, body)
@@ -37,9 +34,7 @@ struct Retries: Sendable {
     }
 
     private func attempts<Value>(
-        until deadline: PostgresDeadline,
-        after failure: PostgresFailure?,
-        _ mayRetry: (PostgresFailure) -> Bool,
+        until deadline: PostgresDeadline, after failure: PostgresFailure?, _ mayRetry: (PostgresFailure) -> Bool,
         _ body: (Int) async throws -> Value
     ) async throws -> Value {
         var conflict = Backoff.conflict

@@ -11,9 +11,7 @@ import Foundation
 /// 3. `takeBack` rolls an open transaction back. A usable session goes to the first waiter, or becomes idle. An
 ///    unusable one passes the right to connect to the first waiter, or lowers the count.
 /// 4. A waiter leaves the queue at its deadline, when its task is cancelled, or when the pool closes.
-/// 5. A task may be cancelled after it took its number and before it joined the queue. `coming` and `cancelled` record
-///    that, and it does not join.
-/// 6. When a session is silent, `suspectConnections` closes the idle sessions and informs the read lanes.
+/// 5. When a session is silent, `suspectConnections` closes the idle sessions and informs the read lanes.
 ///
 /// The lock of `state` guards all mutable state. Connecting, rolling back and resuming continuations happen outside it.
 final class SessionPool: Sendable {
@@ -37,10 +35,6 @@ final class SessionPool: Sendable {
         var count = 0
         var waiters: Deque<Waiter> = []
         var nextNumber: UInt64 = 0
-        /// The numbers of tasks that are about to join the queue.
-        var coming: Set<UInt64> = []
-        /// The numbers of tasks that were cancelled before they joined the queue.
-        var cancelled: Set<UInt64> = []
         var lastHost: ConnectionTarget.Host?
         /// Whether connections go through a pooler, as far as it is known.
         var isPooled = false
@@ -217,29 +211,26 @@ final class SessionPool: Sendable {
         let (turn, number): (Turn?, UInt64) = try state.withLock { state in
             if let turn = try state.takeTurn(limit: limit) { return (turn, 0) }
             state.nextNumber += 1
-            state.coming.insert(state.nextNumber)
             return (nil, state.nextNumber)
         }
         if let turn { return (turn, false) }
         let later: Turn = try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { wait(number, until: deadline, $0) }
         } onCancel: {
-            leave(number, CancellationError(), isCancellation: true)
+            leave(number, CancellationError())
         }
         return (later, true)
     }
 
     private func wait(
-        _ number: UInt64,
-        until deadline: PostgresDeadline,
-        _ continuation: UnsafeContinuation<Turn, any Error>
+        _ number: UInt64, until deadline: PostgresDeadline, _ continuation: UnsafeContinuation<Turn, any Error>
     ) {
         let token = Watchdog.shared.watch(until: deadline) { [weak self, limit] in
-            self?.leave(number, Self.isExhausted(limit), isCancellation: false)
+            self?.leave(number, Self.isExhausted(limit))
         }
         let outcome: Result<Turn, any Error>? = state.withLock { state in
-            state.coming.remove(number)
-            if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
+            // The task may have been cancelled before it joins the queue.
+            if Task.isCancelled { return .failure(CancellationError()) }
             do {
                 // A session may have become idle since.
                 if let turn = try state.takeTurn(limit: limit) { return .success(turn) }
@@ -261,13 +252,9 @@ final class SessionPool: Sendable {
     }
 
     /// Removes a task from the queue and resumes it with an error.
-    private func leave(_ number: UInt64, _ error: any Error, isCancellation: Bool) {
-        let waiter: Waiter? = state.withLock { state in
-            guard let index = state.waiters.firstIndex(where: { $0.number == number }) else {
-                if isCancellation, state.coming.contains(number) { state.cancelled.insert(number) }
-                return nil
-            }
-            return state.waiters.remove(at: index)
+    private func leave(_ number: UInt64, _ error: any Error) {
+        let waiter = state.withLock { state in
+            state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
         }
         guard let waiter else { return }
         Watchdog.shared.cancel(waiter.token)

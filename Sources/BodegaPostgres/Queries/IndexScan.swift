@@ -85,6 +85,27 @@ struct IndexScan {
 
     // MARK: Orders
 
+    /// Reads batches, until there are no more items or the receiver wants no more.
+    ///
+    /// - Parameters:
+    ///   - key: The sort key of all items in insertion order.
+    ///   - statement: Returns the statement of the items after the last one of the batch before.
+    /// - Returns: Whether the receiver wants more.
+    private mutating func read(
+        _ order: ScanStatement.Order, key: StorageSortKey? = nil, _ receive: Receiver,
+        _ statement: (_ last: StorageItem?) throws -> ScanStatement
+    ) async throws -> Bool {
+        var last: StorageItem?
+        var count = Self.firstBatch
+        while true {
+            let rows = try await rows(statement(last), order, limit: count, key: key)
+            for row in rows where try await !receive(whole(row)) { return false }
+            guard rows.count == count, let end = rows.last else { return true }
+            last = end.item
+            count = min(count * 2, Self.largestBatch)
+        }
+    }
+
     /// Reads the items with one key in insertion order.
     ///
     /// - Returns: Whether the receiver wants more.
@@ -102,37 +123,25 @@ struct IndexScan {
     private mutating func read(
         _ base: ScanStatement, after position: Int64?, key: StorageSortKey?, _ receive: Receiver
     ) async throws -> Bool {
-        var position = position
-        var count = Self.firstBatch
-        while true {
+        try await read(.insertion, key: key, receive) { last in
             var statement = base
-            if let position { statement.require(after: position) }
-            let rows = try await rows(statement, .insertion, limit: count, key: key)
-            for row in rows where try await !receive(whole(row)) { return false }
-            guard rows.count == count, let last = rows.last else { return true }
-            position = Int64(last.item.position)
-            count = min(count * 2, Self.largestBatch)
+            if let position = last.map({ Int64($0.position) }) ?? position { statement.require(after: position) }
+            return statement
         }
     }
 
     private mutating func readAscending(
         _ index: StorageIndex, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound,
-        after place: StoragePlace?,
-        _ receive: Receiver
+        after place: StoragePlace?, _ receive: Receiver
     ) async throws {
-        var place = place
-        var count = Self.firstBatch
-        while true {
-            var statement = statement(index)
-            if let place {
+        let base = statement(index)
+        _ = try await read(.ascending, receive) { last in
+            var statement = base
+            if let place = last?.place ?? place {
                 statement.require(after: SortKeyBytes.bytes(of: try Self.key(of: place)), Int64(place.position))
             }
             statement.require(from: lower, to: upper)
-            let rows = try await rows(statement, .ascending, limit: count)
-            for row in rows where try await !receive(whole(row)) { return }
-            guard rows.count == count, let last = rows.last else { return }
-            place = last.item.place
-            count = min(count * 2, Self.largestBatch)
+            return statement
         }
     }
 

@@ -56,11 +56,9 @@ struct BatchCommands: Sendable {
     ///
     /// - Parameter answers: The results of ``beginning``.
     func present(in answers: [QueryResult]) throws -> Set<Int> {
-        let count = Self.parts(of: plan.removed, Self.maximumKeys).count
-        let end = beginningCount
-        guard count > 0, answers.count >= end else { return [] }
         var places: Set<Int> = []
-        for (part, answer) in answers[(end - count)..<end].enumerated() {
+        let removals = answers.suffix(Self.parts(of: plan.removed, Self.maximumKeys).count)
+        for (part, answer) in removals.enumerated() {
             for row in 0..<answer.count {
                 let place: Int64 = try answer.number(row, 0)
                 places.insert(part * Self.maximumKeys + Int(place) - 1)
@@ -157,11 +155,6 @@ struct BatchCommands: Sendable {
         // A request is logged even if it has changed nothing.
         if size > 0 || commands.isEmpty && !plan.removesAll { end() }
         return commands
-    }
-
-    private var beginningCount: Int {
-        let locks = Self.parts(of: merged(plan.removed, plan.written.map(\.key)), Self.maximumKeys).count
-        return (isBegun ? 0 : locksTable ? 2 : 1) + locks + Self.parts(of: plan.removed, Self.maximumKeys).count
     }
 
     private static func parts<Element>(of elements: [Element], _ size: Int) -> [[Element]] {
