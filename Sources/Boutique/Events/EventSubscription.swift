@@ -128,18 +128,6 @@ extension StoreEvent: SubscribedEvent {
     var weight: Int { max(1, items.count) }
 }
 
-extension LiveQueryEvent: SubscribedEvent {
-    static var describesLoading: Bool { false }
-
-    static func snapshot(of items: [Item], isLoaded: Bool) -> Self { .loaded(items) }
-
-    var isSnapshot: Bool {
-        if case .loaded = self { true } else { false }
-    }
-
-    var weight: Int { 1 }
-}
-
 /// Returns the value of a variable and sets the variable to `nil`.
 private func take<Value>(_ variable: inout Value?) -> Value? {
     defer { variable = nil }

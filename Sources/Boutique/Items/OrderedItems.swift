@@ -140,8 +140,6 @@ struct OrderedItems<Item: Sendable>: Sendable {
     }
 }
 
-extension OrderedItems: ObservedContents where Item: Codable {}
-
 extension [CacheKey: Int] {
     /// Creates the ranks of the first items of a collection. It is not a member of ``OrderedItems``, because there it
     /// would be unspecialized generic code, which takes three times as long.

@@ -142,3 +142,5 @@ protocol ObservedContents: Sendable {
     var items: [Item] { get }
     var count: Int { get }
 }
+
+extension OrderedItems: ObservedContents where Item: Codable {}

@@ -27,3 +27,15 @@ public enum LiveQueryEvent<Item: StorableItem>: Sendable {
     /// The item at an index disappears: it was removed, or does not match any more, or has left the window.
     case removed(Item, at: Int)
 }
+
+extension LiveQueryEvent: SubscribedEvent {
+    static var describesLoading: Bool { false }
+
+    static func snapshot(of items: [Item], isLoaded: Bool) -> Self { .loaded(items) }
+
+    var isSnapshot: Bool {
+        if case .loaded = self { true } else { false }
+    }
+
+    var weight: Int { 1 }
+}

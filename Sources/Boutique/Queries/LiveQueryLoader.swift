@@ -19,14 +19,12 @@ import Bodega
 final class LiveQueryLoader<Item: StorableItem> {
     private let model: LiveQueryModel<Item>
     private let reader: QueryReader<Item>
-    private let follower = ChangeFollower()
+    private let log: FollowedLog
     /// Reads of the window run one after the other.
     private let lock = AsyncLock()
     private let pageSize: Int
     /// What was read; `nil` before the first read.
     private var contents: WindowContents<Item>?
-    /// The place in the log up to which changes are shown; `nil` if the rows must be read again.
-    private var cursor: StorageCursor?
 
     nonisolated init(
         _ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int, _ model: LiveQueryModel<Item>
@@ -34,13 +32,13 @@ final class LiveQueryLoader<Item: StorableItem> {
         self.model = model
         reader = QueryReader(storage: storage, query: query)
         pageSize = min(max(limit, 0), QueryWindow<Item>.maximumLimit)
-        follower.begin("\(LiveQuery<Item>.self)", logger: boutiqueLogger) { [weak self] in try await self?.catchUp() }
-        if let log = storage.storage.log { follower.follow(log.changeSignals(excluding: nil)) }
-        follower.catchUp()
+        log = FollowedLog(storage.storage.log)
+        log.begin("\(LiveQuery<Item>.self)") { [weak self] in try await self?.catchUp() }
+        log.catchUpSoon()
     }
 
     /// Stops following. A read of the follower is cancelled.
-    nonisolated func end() { follower.end() }
+    nonisolated func end() { log.end() }
 
     /// The maximum number of items that the window shows.
     var limit: Int { contents?.window.limit ?? pageSize }
@@ -51,7 +49,7 @@ final class LiveQueryLoader<Item: StorableItem> {
         try await lock.withLock {
             guard let contents else {
                 let limit = pageSize + min(count, QueryWindow<Item>.maximumLimit - pageSize)
-                if try await readAll(showing: limit) != nil { follower.catchUp() }
+                if try await readAll(showing: limit) != nil { log.catchUpSoon() }
                 return
             }
             show(try await reader.extend(contents, by: count))
@@ -61,10 +59,10 @@ final class LiveQueryLoader<Item: StorableItem> {
     /// Reads the items again.
     func reload() async throws {
         do {
-            if try await notingFailure({ try await readAll() }) != nil { follower.catchUp() }
+            if try await notingFailure({ try await readAll() }) != nil { log.catchUpSoon() }
         } catch {
             // So that the window recovers without another call.
-            if !(error is CancellationError) { follower.catchUp() }
+            if !(error is CancellationError) { log.catchUpSoon() }
             throw error
         }
     }
@@ -87,17 +85,23 @@ final class LiveQueryLoader<Item: StorableItem> {
 
     /// - Returns: The error with which the end of the log could not be read. The items are shown nevertheless.
     private func readChanges() async throws -> (any Error)? {
-        if contents != nil, cursor == nil {
+        log.follow()
+        if contents != nil, log.cursor == nil {
             // The rows are shown already, so only what to follow is unknown.
             do { _ = try await reader.cursor() } catch { return error }
         }
-        guard let contents, let cursor, let changes = try await reader.changes(since: cursor) else {
-            return try await readAll()
+        var failure: (any Error)?
+        try await log.catchUp { cursor in
+            try await reader.changes(since: cursor)
+        } show: { changes in
+            guard let contents else { return nil }
+            if !changes.keys.isEmpty { show(try await reader.update(contents, with: changes)) }
+            model.showSuccess()
+            return changes.cursor
+        } orAll: {
+            failure = try await readAll()
         }
-        if !changes.keys.isEmpty { show(try await reader.update(contents, with: changes)) }
-        self.cursor = changes.cursor
-        model.showSuccess()
-        return nil
+        return failure
     }
 
     /// - Returns: The error with which the end of the log could not be read. The items are shown nevertheless.
@@ -105,13 +109,9 @@ final class LiveQueryLoader<Item: StorableItem> {
         // Changes between this and the rows are read again, and change nothing then.
         let cursor = await result { try await reader.cursor() }
         show(try await reader.all(limit: limit ?? self.limit, after: contents))
-        self.cursor = nil
-        switch cursor {
-        case .success(let cursor):
-            self.cursor = cursor
-            return nil
-        case .failure(let error): return error
-        }
+        log.cursor = nil
+        do { log.cursor = try cursor.get() } catch { return error }
+        return nil
     }
 
     private func show(_ update: WindowUpdate<Item>) {

@@ -50,11 +50,6 @@ extension RecordStorage {
         return (answer.value.cursor, answer.report.unreadable)
     }
 
-    /// Returns signals that other origins may have changed the engine, or `nil` if the engine does not signal changes.
-    func changeSignals() -> AsyncStream<Void>? {
-        changeLog?.changeSignals(excluding: origin)
-    }
-
     /// Reads the changes since a cursor, and decodes the changed records.
     ///
     /// - Parameter removed: The keys of the records that the store itself has removed, if it has changed records since

@@ -3,34 +3,17 @@ import Logging
 
 extension StorePipeline {
 
-    /// Starts catching up with the engine whenever it signals changes. The loop does not keep the pipeline alive.
-    nonisolated func startCatchingUp() {
-        follower.begin("\(Store<Item>.self)", logger: boutiqueLogger) { [weak self] in try await self?.catchUp() }
-    }
-
-    /// Follows the changes of all origins except the store's current one.
-    func follow() {
-        if let signals = records.changeSignals() { follower.follow(signals) }
-    }
-
     /// Takes a new origin after a write whose outcome is not known.
     func renewOrigin() {
         records.renewOrigin()
-        followCurrentOrigin()
-    }
-
-    /// Follows the changes of all origins except the current one, if the origin has been renewed.
-    func followCurrentOrigin() {
-        if records.origin == followedOrigin { return }
-        followedOrigin = records.origin
-        follow()
+        log.exclude(records.origin)
     }
 
     /// Restores the records of a failed batch and shows the changes of other origins, in a turn of its own.
-    private func catchUp() async throws {
+    func catchUp() async throws {
         // If the cursor is known, a write reads the changes itself.
         try await perform(
-            .exclusive { [self] in try await showChanges() }, canRunUnloaded: true, onlyWhenIdle: cursor != nil)
+            .exclusive { [self] in try await showChanges() }, canRunUnloaded: true, onlyWhenIdle: log.cursor != nil)
     }
 
     private func showChanges() async throws {
@@ -38,14 +21,14 @@ extension StorePipeline {
         try await resolveFailure()
         if mustReload { show(try await records.load()) }
         if records.changeLog == nil { return }
-        if let cursor, let changes = try await records.changes(since: cursor) {
-            if !changes.hasForeignChanges {
-                self.cursor = changes.cursor
-                return
-            }
-            if await show(changes), self.cursor != nil { return }
+        try await log.catchUp { cursor in
+            try await records.changes(since: cursor)
+        } show: { changes in
+            if !changes.hasForeignChanges { return changes.cursor }
+            return await show(changes) ? log.cursor : nil
+        } orAll: {
+            show(try await records.load(needsCursor: true))
         }
-        show(try await records.load(needsCursor: true))
     }
 
     // MARK: Showing
@@ -54,28 +37,28 @@ extension StorePipeline {
     ///
     /// Records that the engine has lost on its own are hidden first: it has made room for the operations.
     func show(_ operations: [[StoreChange<Item>]], _ written: WrittenOperations<Item>) async {
-        let isFollowing = cursor != nil
+        let isFollowing = log.cursor != nil
         let exceptions = written.planner?.exceptions ?? model.exceptions
         let lost = shown(written.lost.keys)
         let operations = lost.isEmpty ? operations : [[.remove(lost)]] + operations
         if isFollowing, let changes = written.changes {
             if !changes.hasForeignChanges {
-                cursor = changes.cursor
+                log.cursor = changes.cursor
                 return await apply(operations, exceptions)
             }
             if await show(changes, with: operations, exceptions) {
                 // The log contains what was evicted, but not what has expired.
                 let lost = shown(written.lost.keys)
                 if !lost.isEmpty { await apply([[.remove(lost)]], model.exceptions) }
-                if cursor == nil { follower.catchUp() }
+                if log.cursor == nil { log.catchUpSoon() }
                 return
             }
         }
         await apply(operations, exceptions)
         if isFollowing {
             // The operations are written, but it is not known what other origins have changed.
-            cursor = nil
-            follower.catchUp()
+            log.cursor = nil
+            log.catchUpSoon()
         }
     }
 
@@ -106,7 +89,7 @@ extension StorePipeline {
         guard let shown else { return false }
         records.log(changes.undecodable)
         await apply([shown.changes], shown.exceptions)
-        cursor = shown.hasUnknownPlaces ? nil : changes.cursor
+        log.cursor = shown.hasUnknownPlaces ? nil : changes.cursor
         releaseElsewhere(changes, count: count)
         return true
     }

@@ -38,10 +38,7 @@ extension StorePipeline {
                     for key in requested.subtracting(remaining) { exceptions.withdrawReport(of: key) }
                     model.apply([], exceptions)
                 }
-                if case .failure = shown {
-                    mustReload = true
-                    follower.catchUp()
-                }
+                if case .failure = shown { reloadSoon() }
                 try removal.get()
                 try shown.get()
             })

@@ -42,7 +42,7 @@ import DequeModule
 ///
 /// The main actor guards all state here and in the model. The items, the cursor, and the failed batch change only in a
 /// turn or in the first load, of which there is one at a time, so they stay the same across the `await`s of a turn. The
-/// locks of ``RecordStorage`` and ``ChangeFollower`` guard the store's origin and the follower's tasks.
+/// locks of ``RecordStorage`` and `ChangeFollower` guard the store's origin and the follower's tasks.
 @MainActor
 final class StorePipeline<Item: StorableItem> {
     let model: StoreModel<Item>
@@ -57,17 +57,13 @@ final class StorePipeline<Item: StorableItem> {
     private(set) var failedBatch: FailedBatch?
     /// Whether all records have to be read again, because what is shown may differ from what is stored.
     var mustReload = false
-    /// The cursor in the engine's log up to which changes are shown. If it is `nil`, catching up reads all records.
-    var cursor: StorageCursor?
-    let follower = ChangeFollower()
-    /// The origin whose changes ``follower`` omits.
-    var followedOrigin: StorageOrigin
+    let log: FollowedLog
 
     nonisolated init(records: RecordStorage<Item>, model: StoreModel<Item>) {
         self.records = records
-        followedOrigin = records.origin
         self.model = model
-        startCatchingUp()
+        log = FollowedLog(records.changeLog)
+        log.begin("\(Store<Item>.self)") { [weak self] in try await self?.catchUp() }
     }
 
     // MARK: Queueing
@@ -110,7 +106,7 @@ final class StorePipeline<Item: StorableItem> {
     private func begin(with loaded: consuming Result<LoadedRecords<Item>, any Error>) -> Result<Void, any Error> {
         // After the callers that wait, which starting to watch a file would delay. The first signal comes immediately,
         // so a change is noticed even if the items were read before it.
-        defer { Task { follow() } }
+        defer { Task { log.follow(excluding: records.origin) } }
         return finishLoading(loaded)
     }
 
@@ -178,7 +174,8 @@ final class StorePipeline<Item: StorableItem> {
         if jobs.isEmpty { return }
         let isPlanned = jobs[0].isTransaction
         let written = await records.write(
-            steps, around: WritePlanner(records, model), since: cursor, stopsAtFailure: isPlanned)
+            steps, around: model.exceptions.isEmpty ? nil : WritePlanner(records, model.exceptions, model.contents),
+            since: log.cursor, stopsAtFailure: isPlanned)
         var (ready, changes): ([StoreJob<Item>], [[StoreChange<Item>]]) = ([], [])
         // Closures instead of key paths, here and in all code that each operation runs: a key path into a generic type
         // is created again at each use.
@@ -198,17 +195,14 @@ final class StorePipeline<Item: StorableItem> {
             await show(changes, written)
             releaseElsewhere(written, count: written.records.count)
             if written.lost.mustReload { await reloadAfterWrite() }
-            if written.planner?.leavesItemUnshown == true {
-                mustReload = true
-                follower.catchUp()
-            }
+            if written.planner?.leavesItemUnshown == true { reloadSoon() }
             for job in ready { job.finish(.success(())) }
         case .failure(let error):
             failedBatch = FailedBatch(
                 operations: written.records, originals: written.planner?.originals ?? [:],
                 hasEvictions: records.traits.contains(.evicts))
             let resolved = await result(resolveFailure)
-            if case .failure = resolved { follower.catchUp() }
+            if case .failure = resolved { log.catchUpSoon() }
             retryOrFail(ready, with: error, resolved)
         }
     }
@@ -257,12 +251,10 @@ final class StorePipeline<Item: StorableItem> {
     func resolveFailure() async throws {
         guard let failedBatch else { return }
         do {
-            switch try await records.undo(failedBatch, model.contents, model.exceptions, since: cursor) {
+            switch try await records.undo(failedBatch, model.contents, model.exceptions, since: log.cursor) {
             case .none: break
-            case .order: cursor = nil
-            case .items:
-                mustReload = true
-                follower.catchUp()
+            case .order: log.cursor = nil
+            case .items: reloadSoon()
             case .evictions: show(try await records.load())
             }
         } catch let error as StorageError where error.code == .encodingFailed {
@@ -278,9 +270,14 @@ final class StorePipeline<Item: StorableItem> {
         do {
             show(try await records.load())
         } catch {
-            mustReload = true
-            follower.catchUp()
+            reloadSoon()
         }
+    }
+
+    /// Makes the follower read all records.
+    func reloadSoon() {
+        mustReload = true
+        log.catchUpSoon()
     }
 
     // MARK: Loading
@@ -300,11 +297,11 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Shows the records that were read.
     func show(_ loaded: LoadedRecords<Item>) {
-        cursor = loaded.cursor
+        log.cursor = loaded.cursor
         mustReload = false
         model.show(loaded)
         // If rewriting old records has failed, the store has a new origin.
-        followCurrentOrigin()
+        log.exclude(records.origin)
     }
 
     @discardableResult

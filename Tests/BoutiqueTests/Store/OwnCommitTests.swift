@@ -38,7 +38,7 @@ import Testing
         let store = try await Store<Note>(storage: engine, migration: migration)
         #expect(!engine.failsNextCommit.withLock { $0 })
         try await store.insert(Note(id: "b"))
-        #expect(engine.followedOrigins.withLock { $0.count } == 2)
+        #expect(engine.followedOrigins.withLock { $0.count } == 1)
         #expect(engine.followedOrigins.withLock { $0.last } == engine.lastOrigin.withLock { $0 })
     }
 }

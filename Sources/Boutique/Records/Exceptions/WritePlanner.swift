@@ -25,10 +25,8 @@ struct WritePlanner<Item: StorableItem>: Sendable {
     private var removed: Set<CacheKey> = []
     private var isCleared = false
 
-    /// Creates a planner, or returns `nil` if there are no exceptions, so that none is needed.
-    @MainActor init?(_ storage: RecordStorage<Item>, _ model: StoreModel<Item>) {
-        if model.exceptions.isEmpty { return nil }
-        (self.storage, exceptions, before, contents) = (storage, model.exceptions, model.exceptions, model.contents)
+    init(_ storage: RecordStorage<Item>, _ exceptions: RecordExceptions, _ contents: OrderedItems<Item>) {
+        (self.storage, self.exceptions, before, self.contents) = (storage, exceptions, exceptions, contents)
     }
 
     /// Plans the changes of operations.
