@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The origin of changes. A follower recognizes its own changes in the log by it.
+/// The origin of changes, by which a follower recognizes its own changes in the log.
 ///
 /// ```swift
 /// let origin = StorageOrigin()

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A collection of its own inside another engine, whose keys begin with the collection's name.
+/// A collection inside another engine, in which its keys begin with the collection's name.
 /// ``StorageEngine/prefixed(_:)`` creates one.
 ///
 /// The other engine keeps the item `dolly` of the collection `sheep` under the key `sheep/dolly`, of the same kind. In
@@ -59,7 +59,7 @@ public struct PrefixedStorageEngine: TransformingStorageEngine {
 
 extension StorageEngine {
 
-    /// Returns a collection of its own inside this engine.
+    /// Returns a collection inside this engine.
     ///
     /// ```swift
     /// let sheep = engine.prefixed("sheep")

@@ -39,7 +39,7 @@ public struct StorageRetryPolicy: Sendable {
     }
 }
 
-/// An engine that retries the calls of another engine that fail for a time. ``StorageEngine/retrying(_:clock:)``
+/// An engine that retries calls of another engine if they fail temporarily. ``StorageEngine/retrying(_:clock:)``
 /// creates one.
 ///
 /// When all attempts have failed, the call throws the error of the last one. A call whose task is cancelled is not
@@ -111,7 +111,7 @@ extension StorageCall {
 
 extension StorageEngine {
 
-    /// Returns an engine that retries the calls of this engine that fail for a time, such as those that find it locked.
+    /// Returns an engine that retries calls if they fail temporarily, for example because this engine is locked.
     ///
     /// - Parameters:
     ///   - policy: How often and how fast to retry.

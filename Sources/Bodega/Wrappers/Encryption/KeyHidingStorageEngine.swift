@@ -1,11 +1,11 @@
 public import Foundation
 
-/// An engine that keeps its items in another engine under names that reveal nothing of their keys but their length.
+/// An engine that keeps its items in another engine, under names that reveal only the lengths of their keys.
 /// ``StorageEngine/encrypted(with:collection:hidingKeysWith:)`` creates one.
 ///
-/// A key always has the same name, so that items are found by it. The name is encrypted, so that keys are listed, and
-/// change feeds read, without reading items. All calls cost what they cost in the other engine, and the encryption of
-/// each key.
+/// A key always has the same name, so the engine finds an item by its name. The name is the encrypted key, so the
+/// engine lists keys and reads change feeds without reading items. Each call costs as much as in the other engine, plus
+/// the encryption of each key.
 ///
 /// The name is the base64url form of a text that is encrypted with AES-GCM. Its nonce is a keyed hash of the text, so
 /// only equal keys have equal nonces:
