@@ -29,8 +29,7 @@ extension Tool {
             """
             this build has no commands, because they need the package trait CommandLineTool.
             Build it with: swift build --traits CommandLineTool
-            """
-        )
+            """)
         return ExitStatus.failure.rawValue
     }
 }

@@ -23,8 +23,7 @@ struct BackupCommand: ConsoleCommand {
             EXAMPLES:
               bodega backup notes.db backups/notes.db
               bodega backup notes.db latest.db --force
-            """
-    )
+            """)
 
     @Argument(help: "The store: sqlite:PATH, or the path of an SQLite file.", completion: .file())
     var store: String

@@ -19,8 +19,7 @@ struct CompactCommand: ConsoleCommand {
             EXAMPLES:
               bodega compact notes.db
               bodega compact disk:notes --json
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
 

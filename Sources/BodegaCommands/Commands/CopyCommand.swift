@@ -35,8 +35,7 @@ struct CopyCommand: ConsoleCommand {
               bodega copy disk:notes sqlite:all.db#notes
               bodega copy notes.db postgres://app@db.example.com/notes
               bodega copy notes.db copy.db --overwrite --json
-            """
-    )
+            """)
 
     @Argument(
         help:
@@ -161,11 +160,8 @@ struct CopyCommand: ConsoleCommand {
         """
 
     private static func conflict(_ keys: [CacheKey]) -> ToolError {
-        let shown = keys.prefix(20).map { "  \($0)" }.joined(separator: "\n")
-        let rest = keys.count > 20 ? "\n  and \(keys.count - 20) more" : ""
-        let text =
-            "The destination has different items under these keys. Give --overwrite to replace them.\n\(shown)\(rest)"
-        return ToolError(.failure, text)
+        let text = "The destination has different items under these keys. Give --overwrite to replace them."
+        return ToolError(.failure, ([text] + ToolError.list(keys.map { "\($0)" })).joined(separator: "\n"))
     }
 
     /// The error for the user when a copy ends early.

@@ -15,8 +15,7 @@ struct CountCommand: ConsoleCommand {
             EXAMPLES:
               bodega count notes.db
               bodega count notes.db --collection drafts --json
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
 

@@ -25,8 +25,7 @@ struct DiffCommand: ConsoleCommand {
               bodega diff notes.db backup.db
               bodega diff notes.db disk:notes --json | jq -r .key
               bodega diff --quiet notes.db backup.db && echo the same
-            """
-    )
+            """)
 
     @Argument(
         help:

@@ -19,8 +19,7 @@ struct ExportCommand: ConsoleCommand {
               bodega export notes.db | gzip > notes.ndjson.gz
               bodega export notes.db | bodega import disk:notes
               bodega export notes.db | jq -r 'select(.json.draft) | .key'
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
 

@@ -21,8 +21,7 @@ struct GetCommand: ConsoleCommand {
               bodega get disk:site index.html > index.html
               bodega get notes.db --json today tomorrow
               bodega get notes.db -- -5
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions

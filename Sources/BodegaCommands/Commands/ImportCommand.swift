@@ -34,8 +34,7 @@ struct ImportCommand: ConsoleCommand {
               bodega import people.db people.json --array data.people --key name
               bodega import disk:site public/
               zcat feed.ndjson.gz | bodega import feed.db --key id --skip-bad --json
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions

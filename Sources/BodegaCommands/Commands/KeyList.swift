@@ -3,7 +3,6 @@ import ArgumentParser
 
 /// A command that takes any number of keys, such as the output of `ls`.
 protocol KeyListCommand: ConsoleCommand {
-    /// The keys.
     var key: [String] { get set }
 }
 

@@ -11,15 +11,12 @@ struct KeyOptions: ParsableArguments {
     var url = false
 
     /// The kind; hashed by default.
-    var kind: CacheKey.Kind {
-        verbatim ? .verbatim : url ? .url : .hashed
-    }
+    var kind: CacheKey.Kind { verbatim ? .verbatim : url ? .url : .hashed }
 
     func validate() throws {
         if verbatim, url { throw ValidationError("--verbatim and --url exclude each other.") }
     }
 
-    /// Makes a key from an argument.
     func key(_ argument: String) throws -> CacheKey {
         guard let key = kind.key(argument) else {
             throw ToolError(.usage, "\"\(argument)\" is not a URL. Correct it, or leave out --url.")

@@ -28,8 +28,7 @@ struct CreateKeysetCommand: ConsoleCommand {
               bodega keyset create notes.keyset
               echo '{"done": false}' | bodega put notes.db today --keyset notes.keyset
               bodega copy plain.db encrypted.db --to-keyset notes.keyset
-            """
-    )
+            """)
 
     @Argument(help: "The file to create.", completion: .file())
     var file: String
@@ -39,8 +38,6 @@ struct CreateKeysetCommand: ConsoleCommand {
         if file == "-" { throw ValidationError("A keyset is written to a file, not to standard output. Name a file.") }
     }
 
-    func run(on console: Console) async throws {
-        try KeysetFile(path: file).create(EncryptionKeyset())
-    }
+    func run(on console: Console) async throws { try KeysetFile(path: file).create(EncryptionKeyset()) }
 }
 #endif

@@ -21,8 +21,7 @@ struct ListCommand: ConsoleCommand {
               bodega ls -0 notes.db | xargs -0 bodega get notes.db --
               bodega ls -0 disk:site --prefix img/ | xargs -0 bodega rm disk:site --
               bodega ls notes.db --json --long | jq 'select(.size > 1000).key'
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions

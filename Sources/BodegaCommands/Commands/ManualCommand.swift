@@ -12,8 +12,7 @@ struct ManualCommand: ConsoleCommand {
             EXAMPLES:
               bodega manual > /usr/local/share/man/man1/bodega.1
               bodega manual | man -l -
-            """
-    )
+            """)
 
     func run(on console: Console) async throws {
         try console.output.write(try ManualPage.text(of: BodegaCommand.self))

@@ -21,8 +21,7 @@ struct PutCommand: ConsoleCommand {
             EXAMPLES:
               bodega put notes.db today today.txt
               echo '{"done": false}' | bodega put notes.db today
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions

@@ -53,8 +53,7 @@ struct QueryCommand: ConsoleCommand {
               bodega query people.db --where '@.born > 1990' --count
               bodega query people.db --index born --index name.last
               bodega query people.db --where '@.born > 1990' --explain
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions

@@ -18,8 +18,7 @@ struct RemoveCommand: ConsoleCommand {
             EXAMPLES:
               bodega rm notes.db yesterday
               bodega rm notes.db --all --yes
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
@@ -83,8 +82,7 @@ struct RemoveCommand: ConsoleCommand {
             Nothing was removed: \(store.address.path) has files that are not recognized as items: \(first)\(others).\
             \(reason) \
             Move them to another folder, or remove single items with: bodega rm \(store.address) --verbatim KEY
-            """
-        )
+            """)
     }
 
     private func confirm(_ store: OpenStore, on console: Console) async throws {

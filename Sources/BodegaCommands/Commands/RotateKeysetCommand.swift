@@ -29,8 +29,7 @@ struct RotateKeysetCommand: ConsoleCommand {
             EXAMPLES:
               bodega keyset rotate notes.db --keyset notes.keyset
               bodega keyset rotate notes.db --keyset notes.keyset --resume --remove-old-keys
-            """
-    )
+            """)
 
     @Argument(
         help: "The store: sqlite:PATH or postgres://…, with #COLLECTION, or the path of a store.", completion: .file())

@@ -24,8 +24,7 @@ struct StatCommand: ConsoleCommand {
               bodega stat notes.db
               bodega stat notes.db --check
               bodega stat notes.db --json | jq .bytes
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
 

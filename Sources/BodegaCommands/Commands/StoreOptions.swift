@@ -18,16 +18,12 @@ struct StoreOptions: ParsableArguments {
 
     /// Opens an existing store, reads it and closes it. No file is created or changed.
     func read<Result>(on console: Console, _ body: (OpenStore) async throws -> Result) async throws -> Result {
-        let address = try checkedAddress()
-        let encryption = try keyset.encryption(console.environment)
-        return try await address.openToRead().decrypting(with: encryption).use(body)
+        try await opened(on: console) { try await $0.openToRead() }.use(body)
     }
 
     /// Opens an existing store, uses it and closes it.
     func useExisting<Result>(on console: Console, _ body: (OpenStore) async throws -> Result) async throws -> Result {
-        let address = try checkedAddress()
-        let encryption = try keyset.encryption(console.environment)
-        return try await address.openExisting().decrypting(with: encryption).use(body)
+        try await opened(on: console) { try await $0.openExisting() }.use(body)
     }
 
     /// Opens or creates a store, uses it and closes it. If it is encrypted in another way, nothing is written.
@@ -36,12 +32,18 @@ struct StoreOptions: ParsableArguments {
     func use<Result>(
         on console: Console, isUnchecked: Bool, _ body: (OpenStore) async throws -> Result
     ) async throws -> Result {
-        let address = try checkedAddress(mustExist: false)
-        let encryption = try keyset.encryption(console.environment)
-        return try await address.openOrCreate().decrypting(with: encryption).use { store in
-            if encryption != nil || !isUnchecked { try await store.checkEncryption() }
+        try await opened(on: console, mustExist: false) { try await $0.openOrCreate() }.use { store in
+            if store.encryption != nil || !isUnchecked { try await store.checkEncryption() }
             return try await body(store)
         }
+    }
+
+    private func opened(
+        on console: Console, mustExist: Bool = true, _ open: (StorageAddress) async throws -> OpenStore
+    ) async throws -> OpenStore {
+        let address = try checkedAddress(mustExist: mustExist)
+        let encryption = try keyset.encryption(console.environment)
+        return try await open(address).decrypting(with: encryption)
     }
 
     /// The store's address, after checking it against the other options.

@@ -34,8 +34,7 @@ struct VerifyCommand: ConsoleCommand {
               bodega verify notes.db
               bodega verify disk:notes --expect-json
               bodega verify notes.db --json | jq -r '.problems[]'
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
@@ -87,9 +86,7 @@ struct VerifyCommand: ConsoleCommand {
         throw ToolError(.failure, isOpen ? advice : "The store could not be examined.")
     }
 
-    private func report(
-        _ verification: Verification, _ limits: VerificationLimits, on console: Console
-    ) throws {
+    private func report(_ verification: Verification, _ limits: VerificationLimits, on console: Console) throws {
         let findings = verification.findings
         if json {
             return try console.print([

@@ -29,8 +29,7 @@ struct WatchCommand: ConsoleCommand {
             EXAMPLES:
               bodega watch notes.db
               bodega watch disk:notes --interval 0.2 --json | jq -r .key
-            """
-    )
+            """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions

@@ -12,9 +12,7 @@ struct StoreDifference: Equatable, Sendable {
         case changed
     }
 
-    /// The kind.
     var change: Change
-    /// The key.
     var key: CacheKey
     /// The number of bytes in the first store's item, `nil` if it has none.
     var before: Int?

@@ -12,12 +12,8 @@ struct BufferedOutput {
         buffer.reserveCapacity(Self.capacity)
     }
 
-    /// Writes bytes.
-    mutating func write(_ bytes: [UInt8]) throws {
-        try bytes.withUnsafeBytes { try write(raw: $0) }
-    }
+    mutating func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try write(raw: $0) } }
 
-    /// Writes bytes.
     mutating func write(_ data: Data) throws {
         // This makes discontiguous data contiguous.
         try data.withUnsafeBytes { try write(raw: $0) }

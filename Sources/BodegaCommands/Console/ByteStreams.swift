@@ -61,27 +61,18 @@ final class DescriptorSource: ByteSource {
     private let name: String
     private let isOwned: Bool
 
-    /// Reads from an open descriptor, which stays open.
-    ///
-    /// - Parameters:
-    ///   - descriptor: The descriptor.
-    ///   - name: Its name in error messages.
+    /// Reads from an open descriptor, which stays open and has a name in error messages.
     init(descriptor: Int32, name: String) {
-        self.descriptor = descriptor
-        self.name = name
-        self.isOwned = false
+        (self.descriptor, self.name, isOwned) = (descriptor, name, false)
     }
 
     /// Opens a file.
     ///
-    /// - Parameter path: Where the file is.
     /// - Throws: A ``ToolError`` if it can't be opened.
     init(path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw ToolError(.failure, "\(path) can't be opened: \(lastErrorText).") }
-        self.descriptor = descriptor
-        self.name = path
-        self.isOwned = true
+        (self.descriptor, name, isOwned) = (descriptor, path, true)
     }
 
     deinit {
@@ -104,10 +95,8 @@ final class InterruptibleSource: ByteSource {
     private let source: any ByteSource
     private let interruption: Interruption
 
-    /// Reads from another source.
     init(_ source: any ByteSource, _ interruption: Interruption) {
-        self.source = source
-        self.interruption = interruption
+        (self.source, self.interruption) = (source, interruption)
     }
 
     var size: Int? { source.size }
@@ -132,15 +121,8 @@ final class DescriptorSink: ByteSink {
     private let descriptor: Int32
     private let name: String
 
-    /// Writes to an open descriptor, which stays open.
-    ///
-    /// - Parameters:
-    ///   - descriptor: The descriptor.
-    ///   - name: Its name in error messages.
-    init(descriptor: Int32, name: String) {
-        self.descriptor = descriptor
-        self.name = name
-    }
+    /// Writes to an open descriptor, which stays open and has a name in error messages.
+    init(descriptor: Int32, name: String) { (self.descriptor, self.name) = (descriptor, name) }
 
     var isAbandoned: Bool { hasNoReader(descriptor) }
 

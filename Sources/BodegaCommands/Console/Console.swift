@@ -9,9 +9,7 @@ struct Console: Sendable {
     var output: any ByteSink
     /// Standard error.
     var errors: any ByteSink
-    /// Whether the input is a terminal.
     var isInputTerminal = false
-    /// Whether the output is a terminal.
     var isOutputTerminal = false
     /// Whether standard error is a terminal, which can show a progress bar.
     var isErrorTerminal = false
@@ -46,17 +44,16 @@ struct Console: Sendable {
         console.isInputTerminal = isatty(0) == 1
         console.isOutputTerminal = isatty(1) == 1
         console.isErrorTerminal = isatty(2) == 1
-        console.isColored = prefersColor(
-            isTerminal: console.isOutputTerminal, environment: console.environment)
+        let (noColor, terminal) = (console.environment["NO_COLOR"] ?? "", console.environment["TERM"] ?? "dumb")
+        // See https://no-color.org.
+        console.isColored = console.isOutputTerminal && noColor.isEmpty && terminal != "dumb"
         console.errorWidth = console.isErrorTerminal ? terminalWidth(2) : nil
         console.width = console.isOutputTerminal ? terminalWidth(1) : nil
         return console
     }
 
     /// The text of an error, in the detail that the user chose.
-    func text(of error: StorageError) -> String {
-        isVerbose ? error.description : error.summary
-    }
+    func text(of error: StorageError) -> String { isVerbose ? error.description : error.summary }
 
     /// Writes a message to standard error.
     ///

@@ -3,7 +3,6 @@ enum Counted {
     /// A number and a noun, such as "1 item" and "2 items".
     ///
     /// - Parameters:
-    ///   - count: The number.
     ///   - singular: The noun for one.
     ///   - plural: The noun for other numbers; by default with an s.
     static func text(_ count: Int, _ singular: String, _ plural: String? = nil) -> String {

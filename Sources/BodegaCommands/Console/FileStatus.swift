@@ -2,7 +2,6 @@ import Foundation
 
 /// The result of `stat` or `lstat` for a file.
 struct FileStatus {
-    /// Whether it is a folder.
     let isFolder: Bool
     /// Whether it is a regular file: neither a folder nor a link, a device, a pipe or a socket.
     let isRegular: Bool
@@ -12,9 +11,7 @@ struct FileStatus {
     let allocatedBytes: Int
     /// Its permissions: the lowest nine bits of its mode.
     let permissions: mode_t
-    /// Its owner.
     let owner: uid_t
-    /// Its group.
     let group: gid_t
     /// Its volume and its number there, which no other existing file has.
     let identity: [UInt64]

@@ -4,9 +4,7 @@ final class JSONTerminalSink: ByteSink {
     private let sink: any ByteSink
 
     /// Writes to a terminal.
-    init(_ sink: any ByteSink) {
-        self.sink = sink
-    }
+    init(_ sink: any ByteSink) { self.sink = sink }
 
     var isAbandoned: Bool { sink.isAbandoned }
 

@@ -13,7 +13,6 @@ struct OutputDrafts {
     private let prefix: String
     private static let suffix = ".bodega-draft"
 
-    /// - Parameter file: The file.
     init(of file: URL) {
         folder = file.deletingLastPathComponent()
         // A name has at most 255 bytes.

@@ -51,9 +51,7 @@ final class OutputFile: ByteSink {
         return descriptor
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws {
-        try sink.write(bytes)
-    }
+    func write(_ bytes: UnsafeRawBufferPointer) throws { try sink.write(bytes) }
 
     /// Moves the complete file into place.
     ///

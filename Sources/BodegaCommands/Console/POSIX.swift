@@ -38,10 +38,7 @@ func systemWaitToRead(_ first: Int32, or second: Int32) {
 
 /// Whether a descriptor can be read, or is at its end, within some time.
 ///
-/// - Parameters:
-///   - descriptor: The descriptor.
-///   - other: A descriptor that ends the wait when it can be read; `nil` if there is none.
-///   - seconds: The time.
+/// - Parameter other: A descriptor that ends the wait when it can be read; `nil` if there is none.
 func systemCanRead(_ descriptor: Int32, unless other: Int32? = nil, seconds: Double) -> Bool {
     var entries = [descriptor, other ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     // A signal ends the wait early, as if the time had passed. Descriptors below zero are ignored.

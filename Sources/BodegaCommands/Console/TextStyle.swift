@@ -29,18 +29,5 @@ extension Console {
     }
 
     /// Text from a store, escaped if the output is a terminal.
-    func shown(_ text: String) -> String {
-        isOutputTerminal ? TerminalText.escaped(text) : text
-    }
-
-    /// Whether the output is colored by default.
-    ///
-    /// A non-empty `NO_COLOR` disables colors, see https://no-color.org.
-    ///
-    /// - Parameters:
-    ///   - isTerminal: Whether the output is a terminal.
-    ///   - environment: The environment variables.
-    static func prefersColor(isTerminal: Bool, environment: [String: String]) -> Bool {
-        isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM", default: "dumb"] != "dumb"
-    }
+    func shown(_ text: String) -> String { isOutputTerminal ? TerminalText.escaped(text) : text }
 }

@@ -70,8 +70,7 @@ struct Copier {
                 """
                 The item under \(item.key) is not what was written. The destination is damaged, or another program \
                 writes to it.
-                """
-            )
+                """)
         }
     }
 }

@@ -2,7 +2,6 @@ import Bodega
 
 /// An error that ends the tool with a message and an exit status.
 struct ToolError: Error, Equatable, CustomStringConvertible {
-    /// The exit status.
     var status: ExitStatus
     /// What happened and what to do about it: sentences without the tool's name.
     var message: String
@@ -12,11 +11,16 @@ struct ToolError: Error, Equatable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The message.
     var description: String { message }
 }
 
 extension ToolError {
+    /// The lines of a list in a message.
+    static func list(_ items: [String]) -> [String] {
+        let lines = items.prefix(20).map { "  \($0)" }
+        return items.count > 20 ? lines + ["  and \(items.count - 20) more"] : lines
+    }
+
     /// A program stopped while writing a batch to a folder, so its items can't be read until the batch is finished.
     static func unfinishedBatch(in address: StorageAddress) -> ToolError {
         ToolError(
@@ -24,8 +28,7 @@ extension ToolError {
             """
             A program stopped in the middle of a batch of writes. No data is lost. Finish the batch with: \
             bodega compact \(address)
-            """
-        )
+            """)
     }
 }
 

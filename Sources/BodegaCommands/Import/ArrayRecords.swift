@@ -17,7 +17,6 @@ struct ArrayRecords: RecordSource {
     /// Reads an array.
     ///
     /// - Parameters:
-    ///   - window: The input.
     ///   - total: The number of bytes in it, if known.
     ///   - array: The path to the array in the document, `nil` if the document is the array.
     ///   - key: How to make the keys of the elements.

@@ -26,8 +26,7 @@ extension Envelope {
             try scanner.skipValue()
             return .failure(RecordFlaw("It is not an object, as each line of an export has to be."))
         }
-        var fields = Fields()
-        var names: Set<String> = []
+        var members = Members()
         scanner.position += 1
         scanner.skipWhitespace()
         if try scanner.peek() == UInt8(ascii: "}") {
@@ -39,8 +38,11 @@ extension Envelope {
                 try scanner.expect(UInt8(ascii: ":"))
                 let valueRange = try scanner.skipValue()
                 let name = JSONString.decode(UnsafeRawBufferPointer(rebasing: scanner.bytes[nameRange])) ?? ""
-                guard names.insert(name).inserted else { return .failure(RecordFlaw("It has \"\(name)\" twice.")) }
-                fields.set(name, UnsafeRawBufferPointer(rebasing: scanner.bytes[valueRange]))
+                let value = UnsafeRawBufferPointer(rebasing: scanner.bytes[valueRange])
+                guard members.values.updateValue(value, forKey: name) == nil else {
+                    return .failure(RecordFlaw("It has \"\(name)\" twice."))
+                }
+                if !Members.known.contains(name) { members.unknown = name }
                 scanner.skipWhitespace()
                 separator = try scanner.peek()
                 guard separator == UInt8(ascii: ",") || separator == UInt8(ascii: "}") else {
@@ -52,38 +54,26 @@ extension Envelope {
         guard isValidUTF8(UnsafeRawBufferPointer(rebasing: scanner.bytes[start..<scanner.position])) else {
             return .failure(RecordFlaw("It is not valid UTF-8."))
         }
-        return fields.record()
+        return members.record()
     }
 
-    /// The known members of an object, as JSON.
-    private struct Fields {
-        private var key: UnsafeRawBufferPointer?
-        private var kind: UnsafeRawBufferPointer?
-        private var json: UnsafeRawBufferPointer?
-        private var text: UnsafeRawBufferPointer?
-        private var base64: UnsafeRawBufferPointer?
-        private var unknown: String?
+    /// The members of an object, as JSON.
+    private struct Members {
+        static let known: Set = ["key", "kind", "json", "text", "base64"]
 
-        mutating func set(_ name: String, _ value: UnsafeRawBufferPointer) {
-            switch name {
-            case "key": key = value
-            case "kind": kind = value
-            case "json": json = value
-            case "text": text = value
-            case "base64": base64 = value
-            default: unknown = name
-            }
-        }
+        var values: [String: UnsafeRawBufferPointer] = [:]
+        /// The last one that is not a member of an export's lines.
+        var unknown: String?
 
         func record() -> Result<ImportRecord?, RecordFlaw> {
             if let unknown {
                 return .failure(RecordFlaw("It has \"\(unknown)\", which is not a member of an export's lines."))
             }
-            guard let key, let rawValue = Self.string(key) else {
+            guard let rawValue = values["key"].flatMap(Self.string) else {
                 return .failure(RecordFlaw("It lacks a \"key\" that is a string."))
             }
             var keyKind = CacheKey.Kind.hashed
-            if let kind {
+            if let kind = values["kind"] {
                 guard let known = Self.string(kind).flatMap(CacheKey.Kind.init(rawValue:)) else {
                     return .failure(RecordFlaw("Its \"kind\" is not one of hashed, url and verbatim."))
                 }
@@ -96,7 +86,7 @@ extension Envelope {
         }
 
         private var data: Data? {
-            switch (json, text, base64) {
+            switch (values["json"], values["text"], values["base64"]) {
             case (let json?, nil, nil): Data(json)
             case (nil, let text?, nil): Self.string(text).map { Data($0.utf8) }
             case (nil, nil, let base64?): Self.string(base64).flatMap { Data(base64Encoded: $0) }

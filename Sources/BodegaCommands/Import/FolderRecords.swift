@@ -15,7 +15,6 @@ struct FolderRecords: RecordSource {
 
     /// Reads a folder.
     ///
-    /// - Parameter root: The folder.
     /// - Throws: A ``ToolError`` if it can't be read.
     init(root: URL) throws {
         self.root = Array((root.path + "/").utf8)
@@ -39,7 +38,7 @@ struct FolderRecords: RecordSource {
             do {
                 data = try Data(contentsOf: URL(fileURLWithPath: String(decoding: root, as: UTF8.self) + name))
             } catch {
-                throw Self.unreadable(name, error.localizedDescription)
+                throw unreadable(path, error.localizedDescription)
             }
             progress += 1
             return ImportRecord(key: CacheKey(verbatim: name), data: data)
@@ -56,13 +55,9 @@ struct FolderRecords: RecordSource {
         return true
     }
 
-    /// The error for a path, with the system's reason.
-    private func unreadable(_ path: [UInt8]) -> BadRecord {
-        let reason = lastErrorText + "."
-        return Self.unreadable(String(decoding: path, as: UTF8.self), reason)
-    }
-
-    private static func unreadable(_ place: String, _ reason: String) -> BadRecord {
-        BadRecord(place: place, number: nil, reason: "It can't be read: \(reason)", status: .failure)
+    /// The error for a path, by default with the system's reason.
+    private func unreadable(_ path: [UInt8], _ reason: String = lastErrorText + ".") -> BadRecord {
+        let place = String(decoding: path, as: UTF8.self)
+        return BadRecord(place: place, number: nil, reason: "It can't be read: \(reason)", status: .failure)
     }
 }

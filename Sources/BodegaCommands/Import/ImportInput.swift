@@ -5,7 +5,6 @@ import RecordCoder
 /// The input of an import, and its format.
 struct ImportInput {
 
-    /// The formats.
     enum Format: String, CaseIterable, Sendable {
         /// Detected: a folder, an export by its first line, an array by its first bracket, else lines.
         case auto
@@ -19,34 +18,24 @@ struct ImportInput {
 
     /// A path, `nil` or `-` for standard input.
     var path: String?
-    /// The format.
     var format: Format
     /// The path to the array in a document; it makes ``Format/auto`` mean ``Format/json``.
     var array: JSONPath?
     /// The path to the key in a record.
     var key: JSONPath?
-    /// The kind of keys.
     var keyKind: CacheKey.Kind
 
     /// Opens the input.
     ///
-    /// - Parameters:
-    ///   - standardInput: Standard input.
-    ///   - interruption: Ends reading.
-    /// - Returns: The records in it.
+    /// - Parameter interruption: Ends reading.
     /// - Throws: A ``ToolError`` if it can't be read or an option is missing.
     func records(
-        standardInput: any ByteSource,
-        interruption: Interruption = Interruption()
+        standardInput: any ByteSource, interruption: Interruption = Interruption()
     ) throws -> any RecordSource {
-        var source: any ByteSource
+        var source = standardInput
         if let path, path != "-" {
-            if try StoreNature(ofPath: path) == .folder {
-                return try folder(path)
-            }
+            if try StoreNature(ofPath: path) == .folder { return try folder(path) }
             source = try DescriptorSource(path: path)
-        } else {
-            source = standardInput
         }
         source = InterruptibleSource(source, interruption)
         var window = InputWindow(source)
@@ -74,8 +63,7 @@ struct ImportInput {
         guard format == .auto, key == nil, array == nil, keyKind != .url else {
             throw ToolError(
                 .usage,
-                "\(path) is a folder, whose files' paths are the keys. Leave out --format, --key, --array and --url."
-            )
+                "\(path) is a folder, whose files' paths are the keys. Leave out --format, --key, --array and --url.")
         }
         return try FolderRecords(root: URL(fileURLWithPath: path, isDirectory: true))
     }
@@ -91,21 +79,16 @@ struct ImportInput {
     private func detectedFormat(_ window: inout InputWindow) throws -> Format {
         if array != nil { return .json }
         while true {
-            // A short first line decides at once, so that it does not wait for the next one.
-            let isOpen = window.withUnsafeBytes { bytes in
+            let (format, isOpen) = window.withUnsafeBytes { bytes -> (Format, Bool) in
                 var scanner = JSONScanner(bytes)
                 scanner.skipWhitespace()
                 let start = UnsafeRawBufferPointer(rebasing: bytes[scanner.position...])
-                return start.count < Envelope.header.utf8.count && Envelope.header.utf8.starts(with: start)
+                if Envelope.isHeader(atStartOf: start) { return (.export, false) }
+                // A short first line decides at once, so that it does not wait for the next one.
+                let isOpen = start.count < Envelope.header.utf8.count && Envelope.header.utf8.starts(with: start)
+                return (start.first == UInt8(ascii: "[") ? .json : .ndjson, isOpen)
             }
-            if try !isOpen || !window.readMore() { break }
-        }
-        return window.withUnsafeBytes { bytes in
-            var scanner = JSONScanner(bytes)
-            scanner.skipWhitespace()
-            let start = UnsafeRawBufferPointer(rebasing: bytes[scanner.position...])
-            if Envelope.isHeader(atStartOf: start) { return .export }
-            return start.first == UInt8(ascii: "[") ? .json : .ndjson
+            if try !isOpen || !window.readMore() { return format }
         }
     }
 

@@ -3,7 +3,6 @@ import Foundation
 
 /// Writes the records of an input to an engine, in batches.
 struct Importer {
-    /// The engine.
     var engine: any StorageBackend
     /// The maximum number of items in a batch.
     var batchSize: Int
@@ -23,7 +22,6 @@ struct Importer {
     /// the command is interrupted, with all records that were read completely: they would be lost with the process.
     ///
     /// - Parameters:
-    ///   - source: The input.
     ///   - report: Counts the records; it is valid even if this throws.
     ///   - interruption: Ends the import before the next batch.
     ///   - clock: The time in seconds since some fixed moment.

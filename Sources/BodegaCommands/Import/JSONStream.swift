@@ -6,9 +6,7 @@ struct JSONStream {
     /// The number of the current line, counted from 1.
     private(set) var line = 1
 
-    init(_ window: InputWindow) {
-        self.window = window
-    }
+    init(_ window: InputWindow) { self.window = window }
 
     /// The number of bytes that have been read.
     var consumed: Int { window.consumed }
@@ -18,25 +16,13 @@ struct JSONStream {
 
     /// Reads until a closure can scan the text that comes next, or until some time has passed.
     ///
-    /// - Parameters:
-    ///   - seconds: The time.
-    ///   - body: Moves the scanner; the stream stays where it is.
+    /// - Parameter body: Moves the scanner; the stream stays where it is.
     /// - Returns: Whether the text is complete, or is not JSON.
     mutating func isComplete(
         within seconds: Double, _ body: (inout JSONScanner) throws(JSONScanError) -> Void
     ) throws -> Bool {
         while true {
-            let isComplete = window.withUnsafeBytes { bytes in
-                var scanner = JSONScanner(bytes)
-                do throws(JSONScanError) {
-                    try body(&scanner)
-                    return true
-                } catch {
-                    if case .unexpectedEnd = error { return false }
-                    return true
-                }
-            }
-            if isComplete || window.isComplete { return true }
+            guard case .failure(.unexpectedEnd) = attempt(body).result, !window.isComplete else { return true }
             if try !window.grow(within: seconds) { return false }
         }
     }
@@ -47,33 +33,37 @@ struct JSONStream {
     ///   have no other effect.
     /// - Returns: The result of the closure.
     /// - Throws: A ``ToolError`` if the document is not JSON at that place.
-    mutating func scan<Result>(_ body: (inout JSONScanner) throws(JSONScanError) -> Result) throws -> Result {
+    mutating func scan<Value>(_ body: (inout JSONScanner) throws(JSONScanError) -> Value) throws -> Value {
         while true {
-            let attempt = window.withUnsafeBytes { bytes -> Attempt<Result> in
-                var scanner = JSONScanner(bytes)
-                do throws(JSONScanError) {
-                    let result = try body(&scanner)
-                    let lines = Self.lineFeeds(in: bytes[..<scanner.position])
-                    return .success(result, length: scanner.position, lines: lines)
-                } catch {
-                    switch error {
-                    case .unexpectedEnd: return .incomplete
-                    case .unexpectedByte(let position): return .failure(lines: Self.lineFeeds(in: bytes[..<position]))
-                    }
-                }
-            }
-            switch attempt {
-            case .success(let result, let length, let lines):
-                if length == window.count, endsOpen, try window.grow() { continue }
-                window.consume(length)
-                line += lines
-                return result
-            case .incomplete:
+            let (result, end) = attempt(body)
+            switch result {
+            case .success(let value):
+                if end == window.count, endsOpen, try window.grow() { continue }
+                line += lineFeeds(before: end)
+                window.consume(end)
+                return value
+            case .failure(.unexpectedEnd):
                 if try !window.grow() {
-                    throw ToolError(.badInput, "The JSON document is not complete: it ends in line \(endLine).")
+                    let last = line + lineFeeds(before: window.count)
+                    throw ToolError(.badInput, "The JSON document is not complete: it ends in line \(last).")
                 }
-            case .failure(let lines):
-                throw ToolError(.badInput, "Line \(line + lines) is not JSON.")
+            case .failure(.unexpectedByte(let place)):
+                throw ToolError(.badInput, "Line \(line + lineFeeds(before: place)) is not JSON.")
+            }
+        }
+    }
+
+    /// Scans the text in the window, and returns where the scan ended.
+    private func attempt<Value>(
+        _ body: (inout JSONScanner) throws(JSONScanError) -> Value
+    ) -> (result: Result<Value, JSONScanError>, end: Int) {
+        window.withUnsafeBytes { bytes in
+            var scanner = JSONScanner(bytes)
+            do throws(JSONScanError) {
+                let value = try body(&scanner)
+                return (.success(value), scanner.position)
+            } catch {
+                return (.failure(error), scanner.position)
             }
         }
     }
@@ -109,19 +99,11 @@ struct JSONStream {
         } while try window.readMore()
     }
 
-    private var endLine: Int {
-        line + window.withUnsafeBytes { Self.lineFeeds(in: $0[...]) }
-    }
-
-    private static func lineFeeds(in bytes: Slice<UnsafeRawBufferPointer>) -> Int {
-        var count = 0
-        for byte in UnsafeRawBufferPointer(rebasing: bytes) where byte == UInt8(ascii: "\n") { count += 1 }
-        return count
-    }
-
-    private enum Attempt<Result> {
-        case success(Result, length: Int, lines: Int)
-        case incomplete
-        case failure(lines: Int)
+    private func lineFeeds(before end: Int) -> Int {
+        window.withUnsafeBytes { bytes in
+            var count = 0
+            for byte in UnsafeRawBufferPointer(rebasing: bytes[..<end]) where byte == UInt8(ascii: "\n") { count += 1 }
+            return count
+        }
     }
 }

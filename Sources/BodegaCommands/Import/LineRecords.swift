@@ -40,9 +40,7 @@ struct LineRecords: RecordSource {
     /// - Parameter start: The start of a line; moved past the lines without a record.
     private func hasRecord(from start: inout Int) -> Bool {
         window.withUnsafeBytes { bytes in
-            while let length = systemFind(
-                UInt8(ascii: "\n"), in: UnsafeRawBufferPointer(rebasing: bytes[start...]))
-            {
+            while let length = systemFind(UInt8(ascii: "\n"), in: UnsafeRawBufferPointer(rebasing: bytes[start...])) {
                 if !hasNoRecord(UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])) { return true }
                 start += length + 1
             }

@@ -6,7 +6,6 @@ import RecordCoder
 struct RecordKey: Sendable {
     /// The path to the key in the record.
     let path: JSONPath
-    /// The kind of the key.
     let kind: CacheKey.Kind
 }
 
@@ -59,7 +58,5 @@ extension CacheKey.Kind {
 struct RecordFlaw: Error, Equatable {
     let reason: String
 
-    init(_ reason: String) {
-        self.reason = reason
-    }
+    init(_ reason: String) { self.reason = reason }
 }

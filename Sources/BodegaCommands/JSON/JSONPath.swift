@@ -2,7 +2,6 @@ import Bodega
 
 /// The path to a value in nested JSON objects: member names, outermost first.
 struct JSONPath: Equatable, Sendable, CustomStringConvertible {
-    /// The names.
     let names: [String]
     /// The path as the user wrote it.
     let description: String
@@ -10,7 +9,6 @@ struct JSONPath: Equatable, Sendable, CustomStringConvertible {
     /// Reads a path such as `id` or `owner.id`. A backslash escapes the dot or backslash that follows, so
     /// `a\.b` is the member `a.b`.
     ///
-    /// - Parameter text: The path.
     /// - Throws: A ``ToolError`` if it is empty or ends in a backslash.
     init(parsing text: String) throws {
         var names = [""]
@@ -38,7 +36,5 @@ struct JSONPath: Equatable, Sendable, CustomStringConvertible {
 
 extension JSONQuery {
     /// Creates a query from a path of names.
-    init(_ path: JSONPath) {
-        self.init(selectors: path.names.map(Selector.name))
-    }
+    init(_ path: JSONPath) { self.init(selectors: path.names.map(Selector.name)) }
 }

@@ -13,10 +13,7 @@ struct QueryExplanation: Sendable {
 
     /// Explains a query without running it.
     ///
-    /// - Parameters:
-    ///   - query: The query.
-    ///   - store: The store.
-    ///   - isCounting: Whether the items are only counted.
+    /// - Parameter isCounting: Whether the items are only counted.
     init(of query: ItemQuery, in store: OpenStore, isCounting: Bool) async throws {
         let existing = StoreIndexes(store: store)
         let indexes = try await Set(existing.all().map(\.path)).sorted()

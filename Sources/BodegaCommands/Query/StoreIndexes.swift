@@ -72,9 +72,7 @@ struct StoreIndexes {
     /// Creates an index over a path, unless there is one.
     ///
     /// - Returns: Whether it was created.
-    private func create(
-        _ path: JSONPath, in indexes: any StorageIndexes, on console: Console
-    ) async throws -> Bool {
+    private func create(_ path: JSONPath, in indexes: any StorageIndexes, on console: Console) async throws -> Bool {
         if try await all().contains(where: { $0.path == path.index.path }) {
             console.complain("note: there already is an index over \(path).")
             return false

@@ -10,7 +10,6 @@ extension Console {
             """
             note: \(Counted.text(count, "item that seems", "items that seem")) to be encrypted \
             \(count == 1 ? "was" : "were") \(verb) as stored. Give --keyset to decrypt \(count == 1 ? "it" : "them").
-            """
-        )
+            """)
     }
 }

@@ -19,7 +19,6 @@ struct ItemBatches: AsyncSequence, AsyncIteratorProtocol {
     /// Reads items in the order of their keys.
     ///
     /// - Parameters:
-    ///   - keys: The keys.
     ///   - fields: The parts of the items.
     ///   - engine: The engine that holds the items.
     ///   - unreadable: Receives the items that can't be read, or whose dates can't be. Without it, such an item ends

@@ -6,11 +6,7 @@ struct KeysetFile: Sendable {
     /// The largest file that is read.
     private static let maximumSize = 1 << 20
 
-    /// Where the file is.
     let path: String
-
-    /// A file at a path.
-    init(path: String) { self.path = path }
 
     /// Reads the keyset. Instead of a file, it can be a pipe.
     ///
@@ -39,9 +35,7 @@ struct KeysetFile: Sendable {
 
     /// Reads a keyset.
     ///
-    /// - Parameters:
-    ///   - json: The keyset.
-    ///   - source: Where it comes from, for errors.
+    /// - Parameter source: Where it comes from, for errors.
     static func keyset(_ json: Data, from source: String) throws -> EncryptionKeyset {
         do {
             return try EncryptionKeyset(json: json)

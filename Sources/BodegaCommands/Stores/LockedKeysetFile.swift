@@ -36,7 +36,6 @@ final class LockedKeysetFile {
         }
     }
 
-    /// Reads the keyset.
     func read() throws -> EncryptionKeyset { try file.read() }
 
     /// Replaces the file and keeps the lock.

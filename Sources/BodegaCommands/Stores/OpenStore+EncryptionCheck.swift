@@ -14,7 +14,7 @@ extension OpenStore {
     /// - Throws: A ``ToolError`` if there are items, but the keysets can decrypt none of them, or if no keyset was
     ///   given and items seem to be encrypted.
     func checkEncryption(hasHiddenKeys: Bool = false) async throws {
-        let names = try await someNames()
+        let names = try await base.someKeys(Self.maximumCount)
         guard let encryption else {
             guard try await seemsEncrypted(names) else { return }
             throw refusal(
@@ -30,8 +30,7 @@ extension OpenStore {
                     """
                     the keys of \(address) seem to be hidden. Give --keyset-for-keys FILE (with copy \
                     --to-keyset-for-keys FILE).
-                    """
-                )
+                    """)
             }
             return try await checkItems(names)
         }
@@ -47,12 +46,7 @@ extension OpenStore {
     }
 
     /// Whether some of the items have the form of encrypted ones.
-    func seemsEncrypted() async throws -> Bool { try await seemsEncrypted(someNames()) }
-
-    /// Some of the stored keys, enough to examine items, without reading all.
-    private func someNames() async throws -> [CacheKey] {
-        try await base.someKeys(Self.maximumCount)
-    }
+    func seemsEncrypted() async throws -> Bool { try await seemsEncrypted(base.someKeys(Self.maximumCount)) }
 
     private func seemsEncrypted(_ names: [CacheKey]) async throws -> Bool {
         for name in Self.sample(of: names) {
@@ -72,21 +66,21 @@ extension OpenStore {
     private func checkItems(_ keys: [CacheKey]) async throws {
         var large: CacheKey?
         var failure: StorageError?
+        /// Whether an item is decrypted, `nil` if the keyset can't decrypt it.
+        func isDecrypted(_ key: CacheKey, limit: Int) async throws -> Bool? {
+            do {
+                return try await decrypts(key, limit: limit)
+            } catch let error as StorageError where error.isOfKeyset {
+                failure = failure ?? error
+                return nil
+            }
+        }
         for key in keys.prefix(Self.maximumCount) {
-            do {
-                if try await decrypts(key, limit: Self.maximumSize) { return }
-                large = large ?? key
-            } catch let error as StorageError where error.isOfKeyset {
-                failure = failure ?? error
-            }
+            guard let isDecrypted = try await isDecrypted(key, limit: Self.maximumSize) else { continue }
+            if isDecrypted { return }
+            large = large ?? key
         }
-        if let large {
-            do {
-                if try await decrypts(large, limit: .max) { return }
-            } catch let error as StorageError where error.isOfKeyset {
-                failure = failure ?? error
-            }
-        }
+        if let large, try await isDecrypted(large, limit: .max) == true { return }
         guard let failure else { return }
         throw refusal(
             """
@@ -99,7 +93,8 @@ extension OpenStore {
     ///
     /// - Returns: Whether it was decrypted: `false` if it is too large, or was removed.
     private func decrypts(_ key: CacheKey, limit: Int) async throws -> Bool {
-        if limit < .max, let stream = try await base.fetchStream(key: storedName(of: key)) {
+        let name = (engine as? any TransformingStorageEngine)?.storedKey(key) ?? key
+        if limit < .max, let stream = try await base.fetchStream(key: name) {
             var size = 0
             for try await part in stream {
                 size += part.count
@@ -107,10 +102,6 @@ extension OpenStore {
             }
         }
         return try await engine.fetch(key: key) != nil
-    }
-
-    private func storedName(of key: CacheKey) -> CacheKey {
-        (engine as? any TransformingStorageEngine)?.storedKey(key) ?? key
     }
 
     private func refusal(_ reason: String) -> ToolError { ToolError(.failure, "Nothing was written: \(reason)") }

@@ -7,7 +7,6 @@ import BodegaPostgres
 
 /// An open store.
 struct OpenStore: Sendable {
-    /// Where it is.
     let address: StorageAddress
     /// The engine that holds the bytes.
     let base: any StorageBackend
@@ -98,8 +97,7 @@ extension StorageAddress {
             """
             This program was built without PostgreSQL. Build it with PostgreSQL: swift build --configuration release \
             --traits CommandLineTool,Postgres --product bodega
-            """
-        )
+            """)
         #endif
     }
 }

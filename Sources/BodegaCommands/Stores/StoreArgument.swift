@@ -6,7 +6,6 @@ extension StorageAddress {
     /// Reads the address of a store from an argument.
     ///
     /// - Parameters:
-    ///   - argument: The address.
     ///   - collection: The collection in an SQLite file or a database, if an option names one.
     ///   - mustExist: Whether the store must exist. Otherwise the address has to say what kind of store to create.
     /// - Throws: A ``ToolError`` if the argument is not an address or conflicts with the option, a `StorageError` if

@@ -57,11 +57,8 @@ final class UnreadableItems: Sendable {
         let errors = all
         if errors.isEmpty { return nil }
         var lines = ["\(Counted.text(errors.count, "item")) \(outcome):"]
-        lines += errors.prefix(20).map { "  \($0.key.map { "\($0)" } ?? ""): \($0.message)" }
-        if errors.count > 20 { lines.append("  and \(errors.count - 20) more") }
-        if errors.contains(where: \.isOfKeyset) {
-            lines.append(advice)
-        }
+        lines += ToolError.list(errors.map { "\($0.key.map { "\($0)" } ?? ""): \($0.message)" })
+        if errors.contains(where: \.isOfKeyset) { lines.append(advice) }
         return ToolError(.failure, lines.joined(separator: "\n"))
     }
 }

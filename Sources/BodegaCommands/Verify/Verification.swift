@@ -4,7 +4,6 @@ import RecordCoder
 
 /// Examines a store for damage.
 struct Verification: Sendable {
-    /// The findings.
     private(set) var findings: [StorageFinding] = []
     /// The number of items read.
     private(set) var count = 0
@@ -22,9 +21,7 @@ struct Verification: Sendable {
 
     /// Examines a store and reads all its items, of all collections.
     ///
-    /// - Parameters:
-    ///   - store: The store.
-    ///   - onItems: Called with the number of items read so far, and the total number.
+    /// - Parameter onItems: Called with the number of items read so far, and the total number.
     mutating func run(_ store: OpenStore, onItems: (Int, Int) throws -> Void) async throws {
         findings += try await store.base.examine()
         let isEncrypted = store.encryption != nil
@@ -46,9 +43,7 @@ struct Verification: Sendable {
     }
 
     /// Adds the error that prevents the examination.
-    mutating func add(_ error: ToolError) {
-        findings.append(StorageFinding(.problem, error.message))
-    }
+    mutating func add(_ error: ToolError) { findings.append(StorageFinding(.problem, error.message)) }
 
     private mutating func read(
         _ engine: any StorageBackend,

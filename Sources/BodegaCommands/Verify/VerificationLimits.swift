@@ -10,7 +10,6 @@ struct VerificationLimits {
     /// Describes the limits for a store.
     ///
     /// - Parameters:
-    ///   - address: The store.
     ///   - isDecrypting: Whether items are decrypted, which detects every change of their bytes.
     ///   - expectsJSON: Whether items that are not JSON are problems.
     init(of address: StorageAddress, isDecrypting: Bool, expectsJSON: Bool) {

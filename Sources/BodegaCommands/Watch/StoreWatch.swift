@@ -49,14 +49,10 @@ struct StoreWatch {
     }
 
     /// A database's signals that there may be changes; `nil` for files.
-    func signals() -> AsyncStream<Void>? {
-        database?.engine.log?.changeSignals(excluding: nil)
-    }
+    func signals() -> AsyncStream<Void>? { database?.engine.log?.changeSignals(excluding: nil) }
 
     /// Closes the connection to a database.
-    func close() async throws {
-        try await database?.use { _ in }
-    }
+    func close() async throws { try await database?.use { _ in } }
 
     private mutating func use<Result>(_ body: (inout Self, OpenStore) async throws -> Result) async throws -> Result {
         if let database { return try await body(&self, database) }

@@ -81,7 +81,6 @@ final class ChangeAnnouncer: Sendable {
         """
         SELECT set_config('synchronous_commit', 'off', true), count(pg_notify('\(channel)', c::text))
         FROM unnest($1::bigint[]) AS c
-        """
-    )
+        """)
 }
 #endif

@@ -73,7 +73,7 @@ final class ChangeListener: Sendable {
                 // Polls find later commits. All followers are signaled to read earlier ones.
                 let start = try await current.poll(session, since: nil)
                 outage = Backoff.outage
-                current.signalAll()
+                current.signal(nil)
                 try await current.follow(session, since: start, generation)
             } catch is CancellationError {
                 return
@@ -128,16 +128,11 @@ final class ChangeListener: Sendable {
         LEFT JOIN (
             SELECT DISTINCT collection FROM \(ChangeStatements.rowsSince("$1"))
         ) AS changed ON true
-        """
-    )
+        """)
 
-    private func signal(_ numbers: Set<Int32>) {
-        let signals = state.withLock { state in numbers.compactMap { state.signals[$0] } }
-        for signal in signals { signal.send() }
-    }
-
-    private func signalAll() {
-        let signals = state.withLock { $0.signals.values }
+    /// Signals the followers of some collections, or of all.
+    private func signal(_ numbers: Set<Int32>?) {
+        let signals = state.withLock { state in state.signals.filter { numbers?.contains($0.key) ?? true }.values }
         for signal in signals { signal.send() }
     }
 

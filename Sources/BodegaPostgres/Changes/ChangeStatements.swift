@@ -24,8 +24,7 @@ enum ChangeStatements {
                 )
                 AND ($2::uuid IS NULL OR EXISTS (SELECT 1 FROM emporium_changes WHERE request = $2::uuid))
         FROM \(log)
-        """
-    )
+        """)
 
     /// The start time of the server is a part of it, because files can only be restored while the server is stopped.
     /// The newest row is no proof by itself: transactions can commit in another order than their rows.
@@ -96,8 +95,7 @@ enum ChangeStatements {
         """
         INSERT INTO emporium_meta VALUES ('home', \(tables) || '/' || pg_current_xact_id()::text)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value
-        """
-    )
+        """)
     /// The rows are kept: a repeated write finds its request among them.
     static let adoptLog = Statement("UPDATE emporium_changes SET transaction = pg_current_xact_id()")
     static let beginLog = Statement(
@@ -105,8 +103,7 @@ enum ChangeStatements {
         UPDATE emporium_meta
         SET value = CASE name WHEN 'trimmed' THEN '1:1:' ELSE pg_current_snapshot()::text END
         WHERE name IN ('trimmed', 'next_trimmed')
-        """
-    )
+        """)
 
     /// The next changes since a snapshot.
     static let changes = Statement(
@@ -121,8 +118,7 @@ enum ChangeStatements {
         \(columns) FROM \(rowsSince("$2"))
         WHERE collection = $1 AND pg_visible_in_snapshot(transaction, $3::text::pg_snapshot) AND id > $4
         ORDER BY id LIMIT \(limit)
-        """
-    )
+        """)
 
     /// Whether the current snapshot includes the row, which is not implied on a standby.
     private static let isInSnapshot = """
@@ -160,8 +156,7 @@ enum ChangeStatements {
         """
         UPDATE emporium_meta SET value = extract(epoch FROM clock_timestamp())::bigint::text
         WHERE name = 'next_trimmed_at' AND value::bigint > extract(epoch FROM clock_timestamp())::bigint
-        """
-    )
+        """)
 
     /// Advances both snapshots if the later one has enough newer rows and is old enough. A repeated write finds its
     /// request among the rows, so the required age is the maximum over all programs that write.
@@ -184,16 +179,14 @@ enum ChangeStatements {
                 SELECT 1 FROM \(rowsSince("next.value")) LIMIT $1
             ) AS new
         )
-        """
-    )
+        """)
 
     /// Records the age up to which this program needs the rows, if it exceeds the recorded one.
     static let noteRequestAge = Statement(
         """
         INSERT INTO emporium_meta AS meta VALUES ('request_age', $1::bigint::text)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.value::bigint < excluded.value::bigint
-        """
-    )
+        """)
 
     /// Removes the rows of the earlier snapshot.
     static let trim = Statement(
@@ -201,7 +194,6 @@ enum ChangeStatements {
         DELETE FROM emporium_changes
         USING (SELECT value::pg_snapshot AS trimmed FROM emporium_meta WHERE name = 'trimmed') AS log
         WHERE transaction < pg_snapshot_xmax(trimmed) AND pg_visible_in_snapshot(transaction, trimmed)
-        """
-    )
+        """)
 }
 #endif

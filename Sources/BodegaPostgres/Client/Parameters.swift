@@ -37,19 +37,12 @@ struct Parameters: Sendable {
             let base = bytes.baseAddress.map { $0.assumingMemoryBound(to: CChar.self) }
             return withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: max(count, 1)) { values in
                 for index in 0..<count {
-                    values.initializeElement(
-                        at: index,
-                        to: lengths[index] < 0 ? nil : base.map { $0 + starts[index] }
-                    )
+                    values.initializeElement(at: index, to: lengths[index] < 0 ? nil : base.map { $0 + starts[index] })
                 }
                 return lengths.withUnsafeBufferPointer { lengths in
                     Self.binary.withUnsafeBufferPointer { formats in
-                        body(
-                            Int32(count),
-                            values.baseAddress.map { UnsafePointer($0) },
-                            lengths.baseAddress,
-                            formats.baseAddress
-                        )
+                        let values = values.baseAddress.map { UnsafePointer($0) }
+                        return body(Int32(count), values, lengths.baseAddress, formats.baseAddress)
                     }
                 }
             }

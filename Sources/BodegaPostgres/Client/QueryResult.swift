@@ -10,9 +10,7 @@ final class QueryResult: @unchecked Sendable {
     private let result: OpaquePointer
 
     /// Takes ownership of a result.
-    init(_ result: OpaquePointer) {
-        self.result = result
-    }
+    init(_ result: OpaquePointer) { self.result = result }
 
     deinit { PQclear(result) }
 
@@ -44,9 +42,7 @@ final class QueryResult: @unchecked Sendable {
         return Number(bigEndian: bytes.loadUnaligned(as: Number.self))
     }
 
-    func flag(_ row: Int, _ column: Int) throws -> Bool {
-        try (number(row, column) as UInt8) != 0
-    }
+    func flag(_ row: Int, _ column: Int) throws -> Bool { try (number(row, column) as UInt8) != 0 }
 
     func text(_ row: Int, _ column: Int) throws -> String {
         guard let bytes = bytes(row, column) else { throw Self.isNull }

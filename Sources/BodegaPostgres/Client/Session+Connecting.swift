@@ -14,7 +14,6 @@ extension Session {
     ///   - preferred: The host to try first, because the last connection was made to it.
     ///   - timeout: The maximum time for each host, in seconds.
     ///   - deadline: The deadline for all hosts.
-    ///   - patience: The ``patience`` of the session.
     static func connect(
         to target: ConnectionTarget,
         preferring preferred: ConnectionTarget.Host?,
@@ -27,8 +26,7 @@ extension Session {
         for (number, host) in hosts.enumerated() {
             let share = deadline.remaining / Double(hosts.count - number)
             do {
-                return try await connect(
-                    to: host, target, until: min(deadline, .after(min(timeout, share))), patience)
+                return try await connect(to: host, target, until: min(deadline, .after(min(timeout, share))), patience)
             } catch let failure as PostgresFailure {
                 failures.append(failure)
                 if deadline.hasPassed { break }

@@ -7,8 +7,8 @@ import Foundation
 ///
 /// The connection is in libpq's non-blocking pipeline mode. A batch of statements goes through this cycle:
 ///
-/// 1. `run` queues the statements and a sync in libpq, and notes the expected results in a `PipelineAnswers`.
-/// 2. `exchange` flushes the output and hands the results that have arrived to `PipelineAnswers`.
+/// 1. `run` queues the statements and a sync in libpq, through a `Pipeline`.
+/// 2. `exchange` flushes the output and takes the results that have arrived from the `Pipeline`.
 /// 3. While output is unsent or results are missing, `wait` suspends the task until the socket is ready. If the task is
 ///    cancelled, it sends one cancellation request to the server and waits for up to `Pace.timeToStop`.
 /// 4. At the deadline, `wait` sends a cancellation request and throws. The session is then unusable.
@@ -23,8 +23,7 @@ final class Session: @unchecked Sendable {
     /// How long the server may be silent, in seconds, unless a call says otherwise.
     let patience: TimeInterval
     private let watch: SocketWatch
-    /// The names of the statements that are prepared on the server.
-    private var prepared: Set<String> = []
+    private var pipeline = Pipeline<Void>()
     private let connected = PostgresDeadline.after(0)
     private var hasFailed = false
     /// Whether the server has sent something since the session was lent or connected.
@@ -90,21 +89,23 @@ final class Session: @unchecked Sendable {
     ///   stop. A transaction that the statements began may then be open or committed.
     @discardableResult
     func run(_ commands: some Sequence<Command>, patience: TimeInterval? = nil) async throws -> [QueryResult] {
-        var answers = PipelineAnswers()
+        var answers = Answers()
         var pace = Pace(patience: patience ?? self.patience)
+        var count = 0
         for command in commands {
+            count += 1
             try checkCancellation(pace)
-            try send(command, &answers)
+            guard pipeline.send(command, as: (), on: connection) else { throw lost() }
             // Sent as they are generated, so that a bulk write is not held in memory as a whole.
             try await exchange(&answers, &pace, untilAnswered: false)
         }
-        guard PQpipelineSync(connection) == 1 else { throw lost() }
-        answers.expect(.sync)
+        guard pipeline.sync(on: connection) else { throw lost() }
         try await exchange(&answers, &pace, untilAnswered: true)
         guard let failure = answers.failure else {
             // The server has completed the statements, or has only stopped waiting for a standby.
             if pace.wasCancelled { throw CancellationError() }
             if notices.takeUnsafeCommit() { throw lost(Self.isUnsafe) }
+            guard answers.results.count == count else { throw lost(.noResult) }
             return answers.results
         }
         if pace.wasCancelled, failure.code == "57014" { throw CancellationError() }
@@ -115,39 +116,46 @@ final class Session: @unchecked Sendable {
     /// Runs a statement, see ``run(_:patience:)``.
     @discardableResult
     func run(_ command: Command, patience: TimeInterval? = nil) async throws -> QueryResult {
-        guard let result = try await run(CollectionOfOne(command), patience: patience).first else {
-            throw PostgresFailure.noResult
-        }
-        return result
-    }
-
-    private func send(_ command: Command, _ answers: inout PipelineAnswers) throws {
-        if let name = command.statement.name, !prepared.contains(name) {
-            guard PQsendPrepare(connection, name, command.statement.sql, 0, nil) == 1 else { throw lost() }
-            prepared.insert(name)
-            answers.expect(.preparation(name))
-        }
-        guard command.send(on: connection) else { throw lost() }
-        answers.expect(.rows)
+        try await run(CollectionOfOne(command), patience: patience)[0]
     }
 
     /// Flushes the output and takes the results that have arrived, or all results.
-    private func exchange(_ answers: inout PipelineAnswers, _ pace: inout Pace, untilAnswered: Bool) async throws {
+    private func exchange(_ answers: inout Answers, _ pace: inout Pace, untilAnswered: Bool) async throws {
         while true {
             let unsent = PQflush(connection)
             guard unsent >= 0 else { throw lost(answers.failure) }
             // While output is unsent, PQgetResult would block until there is room for it.
             if unsent == 0 {
-                answers.take(from: connection, forgetting: &prepared)
-                if !untilAnswered || answers.isComplete { return }
+                take(&answers)
+                if !untilAnswered || pipeline.slots.isEmpty || answers.isOutOfStep { return }
             }
             try await wait(toWrite: unsent == 1, &pace)
             if PQconsumeInput(connection) == 0 {
                 // The server may have sent the reason before it closed the connection.
-                answers.take(from: connection, forgetting: &prepared)
+                take(&answers)
                 throw lost(answers.failure)
             }
         }
+    }
+
+    /// Takes the results that have arrived.
+    private func take(_ answers: inout Answers) {
+        while !answers.isOutOfStep, let event = pipeline.next(from: connection) {
+            switch event {
+            case .result(_, let result): answers.results.append(result)
+            case .failure(let failure, _): answers.failure = answers.failure ?? failure
+            case .synced: break
+            case .violation(let failure): (answers.failure, answers.isOutOfStep) = (failure, true)
+            }
+        }
+    }
+
+    /// The results of a batch.
+    private struct Answers {
+        var results: [QueryResult] = []
+        /// The failure of the first statement that failed. The server skipped the statements after it.
+        var failure: PostgresFailure?
+        var isOutOfStep = false
     }
 
     // MARK: Copying

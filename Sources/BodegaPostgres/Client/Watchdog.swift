@@ -40,9 +40,7 @@ final class Watchdog: Sendable {
         return token
     }
 
-    func cancel(_ token: UInt64) {
-        state.withLock { $0.calls[token] = nil }
-    }
+    func cancel(_ token: UInt64) { state.withLock { $0.calls[token] = nil } }
 
     private func setAlarm(at deadline: PostgresDeadline) {
         queue.asyncAfter(deadline: deadline.dispatchTime) { self.wake(at: deadline) }

@@ -231,10 +231,7 @@ public final class PostgresDatabase: Sendable {
     // MARK: Operations
 
     /// Performs an operation on a session, and repeats it after conflicts and outages.
-    func perform<Value>(
-        key: CacheKey? = nil,
-        _ body: @escaping (Session) async throws -> Value
-    ) async throws -> Value {
+    func perform<Value>(key: CacheKey? = nil, _ body: @escaping (Session) async throws -> Value) async throws -> Value {
         do {
             return try await attempt(until: .after(options.timeout)) { session, _ in try await body(session) }
         } catch {
@@ -247,8 +244,7 @@ public final class PostgresDatabase: Sendable {
     /// - Parameter body: The operation. It receives the session and the number of the attempt, from 0.
     /// - Throws: A ``PostgresFailure``, or an error of the closure.
     func attempt<Value>(
-        until deadline: PostgresDeadline,
-        _ body: (Session, Int) async throws -> Value
+        until deadline: PostgresDeadline, _ body: (Session, Int) async throws -> Value
     ) async throws -> Value {
         try await retries.untilDone(by: deadline) { attempt in
             try await pool.withSession(until: deadline) { try await body($0, attempt) }

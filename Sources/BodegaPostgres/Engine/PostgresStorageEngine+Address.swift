@@ -26,11 +26,7 @@ extension PostgresStorageEngine {
             throw StorageError(
                 .invalidArgument, "\(address) is not a PostgreSQL database. Open it with StorageAddress.open().")
         }
-        try await self.init(
-            connecting: url,
-            collection: address.collection ?? Self.unnamedCollection,
-            options: options
-        )
+        try await self.init(connecting: url, collection: address.collection ?? Self.unnamedCollection, options: options)
     }
 }
 #endif

@@ -21,7 +21,6 @@ extension PostgresStorageEngine: StorageLog {
             _ = try await self.settledState(session)
             let begin = [Command.beginSnapshot, Command(ChangeStatements.state)]
             let answers = try await session.run(begin)
-            try answers.requireAll(2)
             let items = try await ItemScan.run(.init(fields), ofCollection: number, session) { row in
                 try row.item(fields)
             }
@@ -38,7 +37,6 @@ extension PostgresStorageEngine: StorageLog {
             let commands =
                 [Command.beginSnapshot] + self.changes(after: cursor) + [self.existence, .commit]
             let answers = try await session.run(commands)
-            try answers.requireAll(5)
             // The snapshot that the follower reads then reports that the collection was removed.
             guard try answers[3].flag(0, 0) else { return nil }
             return try Self.delta(answers[1...2], after: cursor, excluding: request.excluded)
@@ -56,7 +54,6 @@ extension PostgresStorageEngine: StorageLog {
             let delta = try await StorageDelta.whole(since: request.cursor, excluding: request.excluded) { request in
                 guard let cursor = ChangeCursor(request.cursor) else { return nil }
                 let answers = try await session.run(self.changes(after: cursor))
-                try answers.requireAll(2)
                 return try Self.delta(answers[...], after: cursor, excluding: request.excluded)
             }
             guard var delta else {
@@ -67,7 +64,6 @@ extension PostgresStorageEngine: StorageLog {
             let columns = ItemColumns(request.fields)
             let commands = self.commands(of: keys, columns.statement) + [.commit]
             let answers = try await session.run(commands, patience: self.patience(forItems: keys.count))
-            try answers.requireAll(commands.count)
             delta.items = try Self.items(answers.dropLast(), under: keys, columns)
             return delta
         }
@@ -125,7 +121,6 @@ extension PostgresStorageEngine: StorageLog {
 
     /// Decodes the next changes.
     ///
-    /// - Parameter answers: The results of ``changes(after:)``.
     /// - Returns: The changes; `nil` if the log starts after the cursor or lacks the keys of a removal of all items.
     private static func delta(
         _ answers: ArraySlice<QueryResult>,

@@ -85,13 +85,9 @@ extension PostgresStorageEngine {
 
     /// Reads all items.
     ///
-    /// - Parameters:
-    ///   - columns: The columns to read.
-    ///   - value: Reads a value from a row.
     /// - Returns: The values in the order of the items.
     func scan<Value>(
-        _ columns: ItemScan.Columns,
-        _ value: @escaping (inout ItemScan.Row) throws -> Value
+        _ columns: ItemScan.Columns, _ value: @escaping (inout ItemScan.Row) throws -> Value
     ) async throws -> [Value] {
         let number = number
         let values = try await database.perform { session in

@@ -13,7 +13,6 @@ extension PostgresStorageEngine {
             parameters.append(Int32(Self.partSize))
             let first = [Command.beginSnapshot, Command(ItemStatements.dataIfSmall, parameters)]
             let answers = try await session.run(first)
-            try answers.requireAll(2)
             var stream: StorageByteStream?
             if answers[1].count == 1 {
                 let count = Int(try answers[1].number(0, 0) as Int32)

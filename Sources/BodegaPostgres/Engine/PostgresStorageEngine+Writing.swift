@@ -34,7 +34,6 @@ extension PostgresStorageEngine {
     /// them from being applied later.
     ///
     /// - Parameters:
-    ///   - change: The change.
     ///   - key: The key to name in an error.
     ///   - author: The origin of the change; `nil` for that of the task, or else that of the engine.
     /// - Returns: `false` if a condition of the change is not met; nothing is applied then.
@@ -204,9 +203,7 @@ extension PostgresStorageEngine {
     ) async throws -> Bool {
         let absent = Set(conditions.filter { $0.data == nil }.map { ItemKey($0.key, in: shards).full })
         let areAllWritten = absent.isSubset(of: batch.plan.written.map(\.key.full))
-        var commands = [
-            batch.removes || !absent.isEmpty ? Command(BatchCommands.beginSerializable) : Command.begin
-        ]
+        var commands = [batch.removes || !absent.isEmpty ? Command(BatchCommands.beginSerializable) : Command.begin]
         if !areAllWritten || batch.locksTable { commands.append(Command(ItemStatements.lockTable)) }
         // In lock order.
         let conditions = conditions.map { ($0, ItemKey($0.key, in: shards)) }.sorted { $0.1 < $1.1 }.map(\.0)

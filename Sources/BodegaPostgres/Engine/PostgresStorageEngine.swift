@@ -71,9 +71,7 @@ public final class PostgresStorageEngine: StorageBackend {
     }
 
     /// Closes the connections of the database, for all engines that share them; see ``PostgresDatabase/close()``.
-    public func close() async {
-        await database.close()
-    }
+    public func close() async { await database.close() }
 
     public func now() -> Date { clock() }
 
@@ -82,8 +80,7 @@ public final class PostgresStorageEngine: StorageBackend {
     // MARK: Reading
 
     public func fetch(key: CacheKey) async throws -> Data? {
-        let result = try await database.read(Command(ItemStatements.data, parameters(for: key)), key: key)
-        return try answer(key) { try exists(result) ? try result.data(0, 0) : nil }
+        try await read(ItemStatements.data, key) { try $0.data(0, 0) }
     }
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
@@ -109,10 +106,7 @@ public final class PostgresStorageEngine: StorageBackend {
     }
 
     public func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        let result = try await database.read(Command(ItemStatements.dates, parameters(for: key)), key: key)
-        return try answer(key) {
-            try exists(result) ? try result.dates(0, 0) : nil
-        }
+        try await read(ItemStatements.dates, key) { try $0.dates(0, 0) }
     }
 
     // MARK: Writing
@@ -147,18 +141,17 @@ public final class PostgresStorageEngine: StorageBackend {
         return Parameters(capacity: key.bytes.count + 6, key.shard, number, key.bytes)
     }
 
-    /// Whether the result of a read of one item has the item.
+    /// Reads a value of one item, `nil` if there is no item.
     ///
     /// - Throws: ``/Bodega/StorageError/Code/placeRemoved`` if the collection was removed.
-    private func exists(_ result: QueryResult) throws -> Bool {
-        if result.count == 0 { return false }
+    private func read<Value>(
+        _ statement: Statement, _ key: CacheKey, _ value: (QueryResult) throws -> Value
+    ) async throws -> Value? {
+        let result = try await database.read(Command(statement, parameters(for: key)), key: key)
+        if result.count == 0 { return nil }
         if result.bytes(0, 0) == nil { throw StorageError.collectionRemoved }
-        return true
-    }
-
-    private func answer<Value>(_ key: CacheKey, _ body: () throws -> Value) throws -> Value {
         do {
-            return try body()
+            return try value(result)
         } catch {
             throw StorageError.postgres(error, key: key)
         }

@@ -7,9 +7,7 @@ struct ItemColumns: Sendable {
     private let fields: StorageFields
     private let index: StorageIndex?
 
-    /// - Parameters:
-    ///   - fields: The fields.
-    ///   - index: The index whose sort keys the items have with ``/Bodega/StorageFields/place``.
+    /// - Parameter index: The index whose sort keys the items have with ``/Bodega/StorageFields/place``.
     init(_ fields: StorageFields, index: StorageIndex? = nil) {
         (self.fields, self.index) = (fields, index)
     }

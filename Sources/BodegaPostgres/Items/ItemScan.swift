@@ -73,7 +73,6 @@ enum ItemScan {
 
     /// Reads the rows of a collection.
     ///
-    /// - Parameter value: Reads a value from a row.
     /// - Returns: The values in the order of the items.
     static func run<Value>(
         _ columns: Columns, ofCollection number: Int32, _ session: Session, _ value: (inout Row) throws -> Value

@@ -12,24 +12,21 @@ enum ItemStatements {
         """
         SELECT data FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3
         \(CollectionTable.nulls("NULL", ifMissing: "$2"))
-        """
-    )
+        """)
 
     static let dates = Statement(
         "emporium_dates",
         """
         SELECT created_at, updated_at FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3
         \(CollectionTable.nulls("NULL, NULL", ifMissing: "$2"))
-        """
-    )
+        """)
 
     /// The size of an item, and the item unless it is larger than a limit.
     static let dataIfSmall = Statement(
         """
         SELECT octet_length(data), CASE WHEN octet_length(data) <= $4 THEN data END
         FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3
-        """
-    )
+        """)
 
     /// A part of an item, from a byte, counted from 1.
     static let partOfData = Statement(
@@ -73,8 +70,7 @@ enum ItemStatements {
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
         SELECT \(CollectionTable.number(ifExists: "$2")), $4, $5, 0, '{}', coalesce(array_agg($6::bytea), '{}'), false
         FROM item
-        """
-    )
+        """)
 
     // MARK: Many items
 
@@ -135,8 +131,7 @@ enum ItemStatements {
             HAVING count(*) = 0 OR count(*) > \(maximumKeysOfRemovingAll)
         ) AS parts
         ORDER BY part
-        """
-    )
+        """)
 
     private static let maximumKeysOfRemovingAll = 100_000
 
@@ -175,8 +170,7 @@ enum ItemStatements {
         """
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
         VALUES (\(CollectionTable.number(ifExists: "$1")), $2, $3, $4, $5, $6, false)
-        """
-    )
+        """)
 
     /// The maximum number of items in a batch. An item's position is the number of its batch times this, plus its place
     /// in the batch. A single write, also one that overwrites, takes a number as well; there are 2^41 of them.

@@ -3,18 +3,11 @@ import Bodega
 
 extension ReadLane {
 
-    /// A sent request that still awaits results.
-    enum Slot {
-        case preparation(String)
-        case read(Read)
-        case sync
-    }
-
     /// The connection of a lane.
     struct Line {
         let session: Session
         let sources: SocketSources
-        var prepared: Set<String> = []
+        var pipeline = Pipeline<Read>()
         /// The number of times input was received.
         var receipts = 0
         /// The number of cancellation requests without an observed effect.

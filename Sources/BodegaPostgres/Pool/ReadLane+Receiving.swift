@@ -30,75 +30,34 @@ extension ReadLane {
     }
 
     private func takeResults(_ connection: OpaquePointer, _ answers: inout [Answer]) {
-        while let slot = sent.first, PQisBusy(connection) == 0 {
-            if let result = PQgetResult(connection) {
-                take(result, for: slot, &answers)
-                if line == nil { return }
-            } else {
-                if PQstatus(connection) != CONNECTION_OK { return }
-                guard endSlot(slot) else { return breakOff(PostgresFailure.outOfStep(atEnd: true), &answers) }
-            }
-        }
-    }
-
-    /// Handles the null pointer that ends the results of a slot.
-    ///
-    /// A sync slot has one only after the error of a failed commit. The sync itself follows it.
-    ///
-    /// - Returns: Whether the null pointer conforms to the protocol.
-    private func endSlot(_ slot: Slot) -> Bool {
-        guard case .sync = slot else {
-            sent.removeFirst()
-            return true
-        }
-        defer { endHasFailed = false }
-        return endHasFailed
-    }
-
-    private func take(_ result: OpaquePointer, for slot: Slot, _ answers: inout [Answer]) {
-        switch (PQresultStatus(result), slot) {
-        case (PGRES_TUPLES_OK, .read(let read)), (PGRES_COMMAND_OK, .read(let read)):
-            answer(read, .success(QueryResult(result)), &answers)
-            return
-        case (PGRES_PIPELINE_SYNC, .sync):
-            sent.removeFirst()
-            batches -= 1
-            preparationFailure = nil
-            endHasFailed = false
-        case (PGRES_PIPELINE_ABORTED, .read(let read)):
-            if let failure = preparationFailure {
+        while let event = line?.pipeline.next(from: connection) {
+            switch event {
+            case .result(let read, let result):
+                answer(read, .success(result), &answers)
+            case .synced:
+                batches -= 1
                 preparationFailure = nil
+            case .violation(let failure):
+                breakOff(failure, &answers)
+            case .failure(nil, .request(let read)):
+                if let failure = preparationFailure {
+                    preparationFailure = nil
+                    refuse(read, failure, &answers)
+                } else if read.continuation != nil {
+                    // Another read of the batch failed.
+                    pending.prepend(read)
+                }
+            case .failure(let failure?, _) where failure.endsConnection:
+                breakOff(failure, &answers)
+            case .failure(let failure?, .preparation):
+                preparationFailure = failure
+            case .failure(let failure?, .request(let read)):
+                if failure.code == "26000", let name = read.command.statement.name { line?.pipeline.forget(name) }
                 refuse(read, failure, &answers)
-            } else if read.continuation != nil {
-                // Another read of the batch failed.
-                pending.prepend(read)
+            case .failure:
+                // A statement that will not be used, or a commit: the results of the reads are valid nevertheless.
+                break
             }
-        case (PGRES_PIPELINE_ABORTED, .preparation(let name)):
-            line?.prepared.remove(name)
-        case (PGRES_FATAL_ERROR, _):
-            fail(.refused(result), slot, &answers)
-        case (PGRES_COMMAND_OK, .preparation):
-            break
-        case (let status, .sync):
-            breakOff(PostgresFailure.outOfStep(status, atEnd: true), &answers)
-        case (let status, _):
-            breakOff(PostgresFailure.outOfStep(status, atEnd: false), &answers)
-        }
-        PQclear(result)
-    }
-
-    private func fail(_ failure: PostgresFailure, _ slot: Slot, _ answers: inout [Answer]) {
-        if failure.endsConnection { return breakOff(failure, &answers) }
-        switch slot {
-        case .preparation(let name):
-            line?.prepared.remove(name)
-            preparationFailure = failure
-        case .read(let read):
-            if failure.code == "26000", let name = read.command.statement.name { line?.prepared.remove(name) }
-            refuse(read, failure, &answers)
-        case .sync:
-            // The results of the reads are valid nevertheless.
-            endHasFailed = true
         }
     }
 

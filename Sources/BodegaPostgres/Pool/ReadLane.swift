@@ -44,11 +44,10 @@ final class ReadLane: @unchecked Sendable {
     private var isConnecting = false
     private(set) var isClosed = false
     var pending: Deque<Read> = []
-    var sent: Deque<Slot> = []
+    /// What was sent and awaits results; empty without a connection.
+    var sent: Deque<Pipeline<Read>.Slot> { line?.pipeline.slots ?? [] }
     var batches = 0
     var preparationFailure: PostgresFailure?
-    /// Whether the commit at the end of the first batch failed.
-    var endHasFailed = false
     private var nextCheck: PostgresDeadline?
 
     init(pool: SessionPool) {
@@ -103,7 +102,7 @@ final class ReadLane: @unchecked Sendable {
     func requestCancellation() {
         guard let line else { return }
         for slot in sent {
-            guard case .read(let read) = slot else { continue }
+            guard case .request(let read) = slot else { continue }
             if read.wasCancelled, !read.requestedCancellation {
                 read.requestedCancellation = true
                 self.line?.cancellations += 1
@@ -146,14 +145,12 @@ final class ReadLane: @unchecked Sendable {
     /// Closes the connection. All reads fail with the error; callers may repeat them.
     func breakOff(_ error: any Error, _ answers: inout [Answer]) {
         for slot in sent {
-            if case .read(let read) = slot { answer(read, .failure(error), &answers) }
+            if case .request(let read) = slot { answer(read, .failure(error), &answers) }
         }
         for read in pending { answer(read, .failure(error), &answers) }
-        sent = []
         pending = []
         batches = 0
         preparationFailure = nil
-        endHasFailed = false
         line = nil
     }
 
@@ -183,29 +180,18 @@ final class ReadLane: @unchecked Sendable {
             count += 1
         }
         if count == 0 { return }
-        guard PQpipelineSync(line.session.connection) == 1 else {
+        guard self.line?.pipeline.sync(on: line.session.connection) == true else {
             return breakOff(PostgresFailure.lost(line.session.connection), &answers)
         }
-        sent.append(.sync)
         batches += 1
         flush(&answers)
     }
 
     private func send(_ read: Read) -> Bool {
-        guard let line, case let connection = line.session.connection else { return false }
+        guard let line else { return false }
         read.demandProof(afterReceipts: line.receipts)
         watch(until: read.nextDeadline)
-        let statement = read.command.statement
-        // The slot is appended first, so that the read also gets an answer if sending fails.
-        if let name = statement.name, !line.prepared.contains(name) {
-            sent.append(.preparation(name))
-            sent.append(.read(read))
-            guard PQsendPrepare(connection, name, statement.sql, 0, nil) == 1 else { return false }
-            self.line?.prepared.insert(name)
-        } else {
-            sent.append(.read(read))
-        }
-        return read.command.send(on: connection)
+        return self.line?.pipeline.send(read.command, as: read, on: line.session.connection) == true
     }
 
     /// Flushes the output.
@@ -248,7 +234,9 @@ final class ReadLane: @unchecked Sendable {
             let failure = PostgresFailure(.timedOut, "The server did not answer the read in time.")
             var isLate = false
             for slot in sent {
-                guard case .read(let read) = slot, read.deadline.hasPassed, read.continuation != nil else { continue }
+                guard case .request(let read) = slot, read.deadline.hasPassed, read.continuation != nil else {
+                    continue
+                }
                 answer(read, .failure(failure), &answers)
                 isLate = true
             }
@@ -262,7 +250,7 @@ final class ReadLane: @unchecked Sendable {
                 breakOff(failure, &answers)
             }
             let next = sent.lazy.compactMap { slot in
-                if case .read(let read) = slot, !read.nextDeadline.hasPassed { read.nextDeadline } else { nil }
+                if case .request(let read) = slot, !read.nextDeadline.hasPassed { read.nextDeadline } else { nil }
             }.min()
             if let next = [next, pending.lazy.map(\.nextDeadline).min()].compactMap({ $0 }).min() {
                 watch(until: next)
@@ -276,7 +264,7 @@ final class ReadLane: @unchecked Sendable {
     private var seemsDead: Bool {
         guard let line else { return false }
         return sent.contains { slot in
-            guard case .read(let read) = slot else { return false }
+            guard case .request(let read) = slot else { return false }
             return read.seemsLost(afterReceipts: line.receipts)
         }
     }

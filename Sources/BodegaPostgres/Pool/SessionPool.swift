@@ -82,9 +82,7 @@ final class SessionPool: Sendable {
     }
 
     /// Records that connections go through a pooler.
-    func notePooler() {
-        state.withLock { $0.isPooled = true }
-    }
+    func notePooler() { state.withLock { $0.isPooled = true } }
 
     /// Adds to a failure whether it may be that of a pooler.
     func explained(_ error: any Error) -> any Error {
@@ -116,9 +114,7 @@ final class SessionPool: Sendable {
     /// - Parameters:
     ///   - deadline: The deadline; `nil` for the connect timeout of each host.
     ///   - patience: The patience of the session; `nil` for the time limit of the pool.
-    func makeSession(
-        until deadline: PostgresDeadline? = nil, patience: TimeInterval? = nil
-    ) async throws -> Session {
+    func makeSession(until deadline: PostgresDeadline? = nil, patience: TimeInterval? = nil) async throws -> Session {
         let deadline = deadline ?? .after(connectTimeout * Double(target.hosts.count))
         let host = try state.withLock { state in
             if state.isClosed { throw PostgresFailure.closed }

@@ -68,8 +68,7 @@ struct IndexBuilder: Sendable {
         let whole = name(index.name, catalog)
         if !catalog.indexes.contains(where: { $0.isWhole && $0.name == index.name }) {
             let table = name("emporium_items", catalog)
-            statements.append(
-                "CREATE INDEX \(SQLText.identifier(index.name)) ON ONLY \(table) \(columns(catalog))")
+            statements.append("CREATE INDEX \(SQLText.identifier(index.name)) ON ONLY \(table) \(columns(catalog))")
         }
         statements.append("COMMENT ON INDEX \(whole) IS \(SQLText.literal(index.comment))")
         try await runBriefly(statements, session)
@@ -124,9 +123,7 @@ struct IndexBuilder: Sendable {
         }
     }
 
-    private func takeLock(
-        _ session: Session, _ catalog: TableCatalog, until deadline: PostgresDeadline
-    ) async throws {
+    private func takeLock(_ session: Session, _ catalog: TableCatalog, until deadline: PostgresDeadline) async throws {
         let command = Command(Statement(Self.lock), catalog.identifier)
         var backoff = Backoff.outage
         while try await !session.run(command).flag(0, 0) {

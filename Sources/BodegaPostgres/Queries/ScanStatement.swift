@@ -88,8 +88,7 @@ struct ScanStatement {
             case .ascending: ("\(columns), \(key)", "\(key), position")
             case .descending: ("\(columns), \(key)", "\(key) DESC, position DESC")
             }
-        return Command(
-            Statement("SELECT \(selection) FROM \(source) ORDER BY \(sorting) LIMIT \(limit)"), parameters)
+        return Command(Statement("SELECT \(selection) FROM \(source) ORDER BY \(sorting) LIMIT \(limit)"), parameters)
     }
 
     /// A command that counts the items, at most a limit.

@@ -31,7 +31,6 @@ struct TableCatalog: Sendable {
     static func read(_ session: Session) async throws -> TableCatalog {
         let answers = try await session.run(
             [Command(table, SortKeyFunction.body), Command(partitions), Command(indexes)])
-        try answers.requireAll(3)
         guard answers[0].count == 1 else { throw PostgresFailure.noResult }
         return TableCatalog(
             identifier: try answers[0].number(0, 0), schema: try answers[0].text(0, 1),

@@ -13,9 +13,8 @@ struct Migrator: Sendable {
     func migrate(_ session: Session) async throws {
         if try await version(session) == Migration.latest { return }
         try await createTable(session)
-        try await session.run(
-            [.begin, Command(Statement("SELECT version FROM emporium_migrations WHERE version = 0 FOR UPDATE"))]
-        ).requireAll(2)
+        let lock = Statement("SELECT version FROM emporium_migrations WHERE version = 0 FOR UPDATE")
+        try await session.run([.begin, Command(lock)])
         let current = try await version(session) ?? 0
         for migration in Migration.all(partitions: partitions) where migration.version > current {
             let commands = migration.statements.map { Command(Statement($0)) }
@@ -74,12 +73,6 @@ struct Migrator: Sendable {
         }
         let row = "INSERT INTO emporium_migrations (version) VALUES (0) ON CONFLICT DO NOTHING"
         _ = try await session.run(Command(Statement(row)))
-    }
-}
-
-extension [QueryResult] {
-    func requireAll(_ expected: Int) throws {
-        if count != expected { throw PostgresFailure.noResult }
     }
 }
 #endif

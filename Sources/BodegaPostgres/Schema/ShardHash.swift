@@ -20,8 +20,6 @@ struct ShardHash: Sendable {
         for byte in bytes { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
     }
 
-    var shard: Int16 {
-        Int16(truncatingIfNeeded: (state ^ (state >> 32)) & UInt64(Self.shardCount - 1))
-    }
+    var shard: Int16 { Int16(truncatingIfNeeded: (state ^ (state >> 32)) & UInt64(Self.shardCount - 1)) }
 }
 #endif

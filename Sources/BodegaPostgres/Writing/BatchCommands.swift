@@ -70,9 +70,7 @@ struct BatchCommands: Sendable {
     /// The statements that log the changes and commit.
     ///
     /// - Parameter present: The places in `plan.removed` of the items that existed.
-    func ending(present: Set<Int>) -> [Command] {
-        changes(present) + [.commit]
-    }
+    func ending(present: Set<Int>) -> [Command] { changes(present) + [.commit] }
 
     /// The statements after ``beginning``, generated lazily.
     func rest(present: Set<Int>) -> some Sequence<Command> {

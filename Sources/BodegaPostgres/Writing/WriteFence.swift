@@ -178,7 +178,6 @@ final class WriteFence: Sendable {
         ]
         do {
             let answers = try await session.run(commands)
-            try answers.requireAll(commands.count)
             end(request.identifier, try answers[1].flag(0, 0) ? .neverApplied : .applied)
         } catch let failure as PostgresFailure where failure.code == "55P03" {
             _ = try await session.run(.rollback)
@@ -220,8 +219,7 @@ final class WriteFence: Sendable {
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
         VALUES ($1, $2, $2, 0, '{}', '{}', false)
         ON CONFLICT (request, part) DO NOTHING
-        """
-    )
+        """)
     private static let isOwnRow = Statement(
         "SELECT origin = request FROM emporium_changes WHERE collection = $1 AND request = $2 AND part = 0")
 
@@ -232,7 +230,6 @@ final class WriteFence: Sendable {
         FROM unnest($1::bigint[], $2::bigint[]) AS old (process, age)
         JOIN pg_stat_activity ON pid = process
         WHERE usename = session_user AND backend_start <= clock_timestamp() - age * interval '1 millisecond'
-        """
-    )
+        """)
 }
 #endif

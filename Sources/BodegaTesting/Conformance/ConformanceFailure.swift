@@ -27,9 +27,7 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
         }
 
         /// All of it on one line.
-        public var description: String {
-            "\(contract): \(subject): expected \(expected), got \(actual)"
-        }
+        public var description: String { "\(contract): \(subject): expected \(expected), got \(actual)" }
     }
 
     /// The name of the engine.

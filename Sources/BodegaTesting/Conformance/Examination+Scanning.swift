@@ -6,8 +6,6 @@ extension Examination {
     /// Performs a request, and collects the entries of its scans.
     ///
     /// - Parameters:
-    ///   - engine: The engine.
-    ///   - request: The request.
     ///   - limits: The number of entries after which the receiver ends each scan, `nil` for all.
     ///   - didReceive: Called for each entry.
     /// - Returns: The answer, and the entries of each scan.

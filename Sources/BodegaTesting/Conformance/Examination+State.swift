@@ -6,7 +6,6 @@ extension Examination {
     /// Compares the results of all methods that read an engine's items with the expected items.
     ///
     /// - Parameters:
-    ///   - engine: The engine.
     ///   - expected: The items in insertion order.
     ///   - moment: A description of the moment for reports, such as "after overwriting".
     func expectState(of engine: any StorageEngine, _ expected: [Item], _ moment: String) async throws {

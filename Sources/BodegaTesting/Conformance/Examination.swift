@@ -48,13 +48,25 @@ final class Examination: Sendable {
         }
     }
 
-    /// Removes the data that the check left behind.
-    func cleanUp() async {
+    /// Runs the check, and removes the data that it leaves behind.
+    ///
+    /// - Parameter subject: The description of the check's calls, for their errors.
+    /// - Throws: `CancellationError`.
+    /// - Returns: The violations, if there are any.
+    func run(_ subject: String, _ body: () async throws -> Void) async throws -> ConformanceFailure? {
+        do {
+            try await body()
+        } catch let error as CancellationError where Task.isCancelled {
+            throw error
+        } catch {
+            record(subject, expected: "no error", actual: "\(error)")
+        }
         do {
             try await remove(workspace)
         } catch {
             record("cleaning up", expected: "no error", actual: "\(error)")
         }
+        return failure
     }
 
     func remove(_ workspace: StorageEngineConformance.Workspace) async throws {

@@ -91,15 +91,9 @@ public enum StorageEngineConformance {
         /// - Throws: A ``ConformanceFailure`` with all violations that the check found, or `CancellationError`.
         public func run() async throws {
             let examination = Examination(of: configuration, in: Workspace(), check: check.name)
-            do {
-                try await check.body(examination)
-            } catch let error as CancellationError where Task.isCancelled {
-                throw error
-            } catch {
-                examination.record("a call of the engine", expected: "no error", actual: "\(error)")
+            if let failure = try await examination.run("a call of the engine", { try await check.body(examination) }) {
+                throw failure
             }
-            await examination.cleanUp()
-            if let failure = examination.failure { throw failure }
         }
     }
 }

@@ -35,14 +35,10 @@ public struct FaultInjectingStorageEngine: ForwardingStorageEngine {
     /// Adds a fault to the plan. The fault counts calls from now on.
     ///
     /// - Parameter fault: The fault.
-    public func inject(_ fault: StorageFault) {
-        plan.withLock { $0.add(fault) }
-    }
+    public func inject(_ fault: StorageFault) { plan.withLock { $0.add(fault) } }
 
     /// Removes all faults from the plan. Calls that wait at a gate keep waiting.
-    public func clearFaults() {
-        plan.withLock { $0.removeAll() }
-    }
+    public func clearFaults() { plan.withLock { $0.removeAll() } }
 
     /// Performs a call according to the plan.
     public func forward<Value: StorageAnswerValue>(

@@ -30,14 +30,10 @@ public final class ManualClock: Sendable {
     /// Advances the clock.
     ///
     /// - Parameter seconds: The number of seconds; negative to set the clock back.
-    public func advance(by seconds: TimeInterval) {
-        date.withLock { $0 += seconds }
-    }
+    public func advance(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
 
     /// Sets the clock.
     ///
     /// - Parameter date: The new time.
-    public func set(to date: Date) {
-        self.date.withLock { $0 = date }
-    }
+    public func set(to date: Date) { self.date.withLock { $0 = date } }
 }

@@ -20,17 +20,13 @@ public struct RecordingStorageEngine: ForwardingStorageEngine {
     /// Creates an engine with an empty record.
     ///
     /// - Parameter base: The wrapped engine.
-    public init(_ base: any StorageEngine) {
-        self.base = base.backend
-    }
+    public init(_ base: any StorageEngine) { self.base = base.backend }
 
     /// The calls so far, in the order in which they returned.
     public var calls: [StorageEngineCall] { record.withLock { $0 } }
 
     /// Empties the record.
-    public func clearCalls() {
-        record.withLock { $0 = [] }
-    }
+    public func clearCalls() { record.withLock { $0 = [] } }
 
     /// Performs a call and records it.
     public func forward<Value: StorageAnswerValue>(

@@ -112,13 +112,9 @@ struct StorageFaultPlan: Sendable {
 
     private var faults: [(fault: StorageFault, count: Int)] = []
 
-    mutating func add(_ fault: StorageFault) {
-        faults.append((fault, 0))
-    }
+    mutating func add(_ fault: StorageFault) { faults.append((fault, 0)) }
 
-    mutating func removeAll() {
-        faults = []
-    }
+    mutating func removeAll() { faults = [] }
 
     mutating func fate(of operation: StorageCall.Operation) -> Fate {
         var fate = Fate()

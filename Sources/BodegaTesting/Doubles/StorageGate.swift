@@ -25,17 +25,13 @@ public final class StorageGate: Sendable {
     /// Creates a gate.
     ///
     /// - Parameter isOpen: Whether calls pass immediately; by default they wait.
-    public init(isOpen: Bool = false) {
-        state = Locked(State(isOpen: isOpen))
-    }
+    public init(isOpen: Bool = false) { state = Locked(State(isOpen: isOpen)) }
 
     /// The number of calls that have reached the gate so far, including those that have passed it.
     public var arrivals: Int { state.withLock { $0.arrivals } }
 
     /// Closes the gate: calls that reach it from now on wait.
-    public func hold() {
-        state.withLock { $0.isOpen = false }
-    }
+    public func hold() { state.withLock { $0.isOpen = false } }
 
     /// Opens the gate: waiting and future calls pass.
     public func release() {

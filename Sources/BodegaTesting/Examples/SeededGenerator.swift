@@ -11,9 +11,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     /// Creates a generator.
     ///
     /// - Parameter seed: The seed; equal seeds give equal numbers.
-    public init(seed: UInt64) {
-        state = seed
-    }
+    public init(seed: UInt64) { state = seed }
 
     /// The next number, any of 64 bits with equal probability.
     public mutating func next() -> UInt64 {

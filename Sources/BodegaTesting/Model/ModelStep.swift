@@ -100,9 +100,7 @@ struct ModelStepGenerator {
         }
     }
 
-    private mutating func key() -> CacheKey {
-        keys[Int.random(in: 0..<keys.count, using: &generator)]
-    }
+    private mutating func key() -> CacheKey { keys[Int.random(in: 0..<keys.count, using: &generator)] }
 
     private mutating func data() -> Data {
         let size = Int.random(in: 0..<40, using: &generator) == 0 ? 20_000 : 48

@@ -13,9 +13,7 @@ struct StorageEngineModel {
 
     var items: [Item] { entries.map { ($0.key, $0.data) } }
 
-    func entry(_ key: CacheKey) -> Entry? {
-        entries.first { $0.key == key }
-    }
+    func entry(_ key: CacheKey) -> Entry? { entries.first { $0.key == key } }
 
     func items(_ keys: [CacheKey]) -> [Item] {
         keys.compactMap { key in entry(key).map { (key, $0.data) } }

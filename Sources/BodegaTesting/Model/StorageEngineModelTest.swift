@@ -51,22 +51,10 @@ public struct StorageEngineModelTest: Sendable, CustomStringConvertible {
     public func run() async throws {
         let examination = Examination(of: configuration, in: .init(), check: "the model and the engine agree")
         var run = Run(test: self, examination: examination)
-        do {
-            try await run.allSteps()
-        } catch let error as CancellationError where Task.isCancelled {
-            throw error
-        } catch {
-            examination.record("the step", expected: "no error", actual: "\(error)")
-        }
-        await examination.cleanUp()
-        if let failure = examination.failure {
+        if let failure = try await examination.run("the step", { try await run.allSteps() }) {
             throw Failure(
-                engine: configuration.name,
-                seed: seed,
-                step: run.number,
-                operation: run.step.description,
-                violations: failure.violations
-            )
+                engine: configuration.name, seed: seed, step: run.number, operation: run.step.description,
+                violations: failure.violations)
         }
     }
 

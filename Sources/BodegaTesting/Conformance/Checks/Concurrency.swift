@@ -8,23 +8,15 @@ extension StorageEngineConformance.Check {
     /// No write or removal of many concurrent tasks is lost.
     public static let concurrentWritersLoseNothing = Self("concurrent writers lose nothing") { examination, engine in
         let (writers, rounds) = (24, 8)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for writer in 0..<writers {
-                group.addTask {
-                    for round in 0..<rounds {
-                        let name = "\(writer)/\(round)"
-                        try await engine.write(bytes(name), key: examination.key(name))
-                        try await engine.write(examination.items("\(name)/a", "\(name)/b"))
-                        try await engine.remove(key: examination.key("\(name)/a"))
-                        examination.expectEqual(
-                            try await engine.fetch(key: examination.key(name)),
-                            bytes(name),
-                            "fetch(key:) of an item that the same task wrote"
-                        )
-                    }
-                }
+        _ = try await atOnce(Array(0..<writers)) { writer in
+            for round in 0..<rounds {
+                let name = "\(writer)/\(round)"
+                try await engine.write(bytes(name), key: examination.key(name))
+                try await engine.write(examination.items("\(name)/a", "\(name)/b"))
+                try await engine.remove(key: examination.key("\(name)/a"))
+                let data = try await engine.fetch(key: examination.key(name))
+                examination.expectEqual(data, bytes(name), "fetch(key:) of an item that the same task wrote")
             }
-            try await group.waitForAll()
         }
         let names = (0..<writers).flatMap { writer in
             (0..<rounds).flatMap { ["\(writer)/\($0)", "\(writer)/\($0)/b"] }

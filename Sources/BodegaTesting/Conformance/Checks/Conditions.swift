@@ -68,20 +68,15 @@ extension StorageEngineConformance.Check {
         examination, engine in
         let (tasks, rounds) = (8, 25)
         let key = examination.key("counter")
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<tasks {
-                group.addTask {
-                    for _ in 0..<rounds {
-                        while true {
-                            let old = try await engine.fetch(key: key)
-                            let number = old.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
-                            let write = StorageOperation.write(key: key, data: bytes("\(number + 1)"))
-                            if try await engine.apply([write], if: [StorageCondition(key: key, data: old)]) { break }
-                        }
-                    }
+        _ = try await atOnce(Array(0..<tasks)) { _ in
+            for _ in 0..<rounds {
+                while true {
+                    let old = try await engine.fetch(key: key)
+                    let number = old.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+                    let write = StorageOperation.write(key: key, data: bytes("\(number + 1)"))
+                    if try await engine.apply([write], if: [StorageCondition(key: key, data: old)]) { break }
                 }
             }
-            try await group.waitForAll()
         }
         examination.expectEqual(
             try await engine.fetch(key: key), bytes("\(tasks * rounds)"), "the number after concurrent increments")

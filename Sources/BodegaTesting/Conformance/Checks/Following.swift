@@ -187,7 +187,7 @@ extension StorageEngineConformance.Check {
 }
 
 /// The results of a closure that runs concurrently for all elements, in their order.
-private func atOnce<Element: Sendable, Result: Sendable>(
+func atOnce<Element: Sendable, Result: Sendable>(
     _ elements: [Element],
     _ body: @escaping @Sendable (Element) async throws -> Result
 ) async throws -> [Result] {
