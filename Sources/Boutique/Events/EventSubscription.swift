@@ -30,11 +30,7 @@ final class EventSubscription<Event: SubscribedEvent> {
     private var waiting: CheckedContinuation<Event?, Never>?
     private var isFinished = false
 
-    /// Creates a subscription.
-    ///
-    /// - Parameters:
-    ///   - beginsWithSnapshot: Whether the backlog begins with a snapshot. Otherwise the next event must be one.
-    ///   - snapshot: A closure that returns the state and the items as an event.
+    /// Creates a subscription. Unless its backlog begins with a snapshot, the next event must be one.
     init(beginsWithSnapshot: Bool = true, snapshot: @escaping @MainActor () -> Event) {
         self.snapshot = snapshot
         backlog = beginsWithSnapshot ? [snapshot()] : []
@@ -46,14 +42,10 @@ final class EventSubscription<Event: SubscribedEvent> {
     }
 
     /// Delivers an event to the reader.
-    ///
-    /// - Parameters:
-    ///   - event: The event.
-    ///   - count: The number of items in the store.
     func receive(_ event: Event, itemsInStore count: Int) {
         // The snapshot will include this change.
         if isFinished || needsSnapshot { return }
-        if let waiting = take(&waiting) { return waiting.resume(returning: event) }
+        if let waiting = waiting.take() { return waiting.resume(returning: event) }
         backlog.append(event)
         if !event.isSnapshot { itemsInBacklog += event.weight }
         // Each snapshot can hold another version of all items.
@@ -71,7 +63,7 @@ final class EventSubscription<Event: SubscribedEvent> {
     /// Ends the stream after the events in the backlog.
     func finish() {
         isFinished = true
-        take(&waiting)?.resume(returning: nil)
+        waiting.take()?.resume(returning: nil)
     }
 
     /// Returns the next event, or `nil` at the end or when the reading task is cancelled.
@@ -90,12 +82,12 @@ final class EventSubscription<Event: SubscribedEvent> {
                     continuation.resume(returning: nil)
                 } else {
                     // A stream has one reader. A second one replaces it, and the first one's stream ends.
-                    take(&waiting)?.resume(returning: nil)
+                    waiting.take()?.resume(returning: nil)
                     waiting = continuation
                 }
             }
         } onCancel: {
-            Task { @MainActor in take(&waiting)?.resume(returning: nil) }
+            Task { @MainActor in waiting.take()?.resume(returning: nil) }
         }
     }
 }
@@ -126,10 +118,4 @@ extension StoreEvent: SubscribedEvent {
 
     var isSnapshot: Bool { operation == .loaded }
     var weight: Int { max(1, items.count) }
-}
-
-/// Returns the value of a variable and sets the variable to `nil`.
-private func take<Value>(_ variable: inout Value?) -> Value? {
-    defer { variable = nil }
-    return variable
 }

@@ -16,7 +16,6 @@ final class FollowedLog {
     /// The origin whose changes are not followed, if the log is followed at all.
     private var excluded: StorageOrigin??
 
-    /// - Parameter log: The log of the engine, if it has one.
     nonisolated init(_ log: (any StorageLog)?) { self.log = log }
 
     /// Starts to make attempts at each signal and each call of ``catchUpSoon()``, and again if they fail.

@@ -19,11 +19,7 @@ struct OrderedItems<Item: Sendable>: Sendable {
     /// Creates an empty collection.
     init() {}
 
-    /// Creates a collection of many items.
-    ///
-    /// - Parameters:
-    ///   - items: The items.
-    ///   - ranks: The ranks of their keys. If a key occurs twice, the result is `nil`.
+    /// Creates a collection of many items with the ranks of their keys; `nil` if a key occurs twice.
     init?(_ items: [Item], ranks rankOfKey: [CacheKey: Int]) {
         guard rankOfKey.count == items.count else { return nil }
         self.items = items
@@ -87,10 +83,7 @@ struct OrderedItems<Item: Sendable>: Sendable {
         return true
     }
 
-    /// Removes items.
-    ///
-    /// - Parameter keys: The keys of the items. Keys without an item are ignored.
-    /// - Returns: The removed items with their keys, in the order of the keys.
+    /// Removes items, and returns them in the order of the keys. Keys without an item are ignored.
     @discardableResult
     mutating func remove(_ keys: [CacheKey]) -> [(key: CacheKey, item: Item)] {
         var removed: [(key: CacheKey, item: Item)] = []
@@ -143,8 +136,6 @@ struct OrderedItems<Item: Sendable>: Sendable {
 extension [CacheKey: Int] {
     /// Creates the ranks of the first items of a collection. It is not a member of ``OrderedItems``, because there it
     /// would be unspecialized generic code, which takes three times as long.
-    ///
-    /// - Parameter keys: The keys of the items, in their order.
     init(ranking keys: some Collection<CacheKey>) {
         self.init(minimumCapacity: keys.count)
         for (rank, key) in keys.enumerated() { self[key] = rank }

@@ -21,12 +21,7 @@ enum StoreChange<Item: StorableItem>: Sendable {
 
 extension OrderedItems where Item: Codable {
 
-    /// Applies a change.
-    ///
-    /// - Parameters:
-    ///   - change: The change.
-    ///   - reportsEvent: Whether the caller needs an event.
-    /// - Returns: The event of the change, or `nil` if the caller does not need it.
+    /// Applies a change, and returns its event if the caller needs it.
     mutating func apply(_ change: StoreChange<Item>, reportsEvent: Bool) -> StoreEvent<Item>? {
         switch change {
         case .insert(let keys, let items):

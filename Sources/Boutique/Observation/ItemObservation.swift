@@ -55,15 +55,11 @@ enum ChangedKeys {
     init(_ changes: [StoreChange<some StorableItem>]) {
         var keys: [CacheKey] = []
         for change in changes {
-            guard let count = change.keys?.count, keys.count + count <= ItemObservation.groups else {
+            guard let changed = change.keys, keys.count + changed.count <= ItemObservation.groups else {
                 self = .any
                 return
             }
-            switch change {
-            case .insert(let inserted, _): keys += inserted
-            case .remove(let removed): keys += removed
-            case .removeAll: break
-            }
+            keys += changed
         }
         self = .these(keys)
     }

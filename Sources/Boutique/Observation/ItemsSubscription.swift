@@ -1,9 +1,4 @@
 import Bodega
-#if canImport(Combine)
-import Combine
-#else
-import OpenCombine
-#endif
 
 /// Items on the main actor to which subscribers can subscribe.
 @MainActor

@@ -1,9 +1,3 @@
-#if canImport(Combine)
-import Combine
-#else
-public import OpenCombine
-#endif
-
 /// The holder of an object's change publisher, which can be read on any thread.
 final class ObjectChanges: @unchecked Sendable {
     // @unchecked because the publisher guards its state with a lock, but is not declared Sendable in every module.

@@ -1,9 +1,4 @@
 import Bodega
-#if canImport(Combine)
-import Combine
-#else
-import OpenCombine
-#endif
 
 /// The items of a store or a window on the main actor, and their observers.
 ///
@@ -71,12 +66,7 @@ class ObservedItems<Contents: ObservedContents, Event: SubscribedEvent> where Co
         statePoint.didChange()
     }
 
-    /// Shows a change of the items.
-    ///
-    /// - Parameters:
-    ///   - points: What changes.
-    ///   - publishes: Whether to publish the items.
-    ///   - apply: Makes the change, and returns its events if there are readers.
+    /// Shows a change of what some points track. The closure makes it, and returns its events if there are readers.
     final func change(
         _ points: [ObservationPoint], publishes: Bool, _ apply: (_ reportsEvents: Bool) -> [Event]
     ) {

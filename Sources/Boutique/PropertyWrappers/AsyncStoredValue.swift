@@ -1,12 +1,6 @@
 public import Bodega
 public import Foundation
 
-#if canImport(Combine)
-public import Combine
-#else
-public import OpenCombine
-#endif
-
 /// A value in a storage engine.
 ///
 /// ```swift

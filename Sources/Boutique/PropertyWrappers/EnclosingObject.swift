@@ -1,10 +1,5 @@
 import Bodega
 import Logging
-#if canImport(Combine)
-import Combine
-#else
-import OpenCombine
-#endif
 
 /// Forwards the changes of a wrapper to the `objectWillChange` of the object that its property belongs to.
 ///

@@ -1,9 +1,4 @@
 public import Bodega
-#if canImport(Combine)
-import Combine
-#else
-import OpenCombine
-#endif
 
 /// The items of a ``LiveQuery`` as a property.
 ///

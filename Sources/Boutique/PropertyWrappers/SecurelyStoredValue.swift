@@ -1,12 +1,6 @@
 import Bodega
 import Foundation
 
-#if canImport(Combine)
-public import Combine
-#else
-public import OpenCombine
-#endif
-
 /// A secret value: in the keychain, or in an encrypted file on platforms without a keychain.
 ///
 /// ```swift

@@ -1,9 +1,3 @@
-#if canImport(Combine)
-import Combine
-#else
-import OpenCombine
-#endif
-
 /// The items of a ``Store`` as a property.
 ///
 /// ```swift

@@ -1,12 +1,6 @@
 import Bodega
 public import Foundation
 
-#if canImport(Combine)
-public import Combine
-#else
-public import OpenCombine
-#endif
-
 /// A value in the user defaults.
 ///
 /// ```swift
@@ -159,22 +153,14 @@ extension StoredValue: PersistedValue {
     ///
     /// - Parameter change: Changes the value. It must not change this value by other means.
     public func modify(_ change: (inout Item) -> Void) {
-        do {
-            try core.modify(change)
-        } catch {
-            core.errors.logWrite(error)
-        }
+        core.errors.loggingWrite { try core.modify(change) }
     }
 
     /// Stores a value. If it cannot be stored, the previous value is unchanged, and ``lastError`` is set.
     ///
     /// - Parameter value: The new value.
     public func set(_ value: Item) {
-        do {
-            try core.set(value)
-        } catch {
-            core.errors.logWrite(error)
-        }
+        core.errors.loggingWrite { try core.set(value) }
     }
 }
 

@@ -1,10 +1,5 @@
 public import Bodega
 public import Observation
-#if canImport(Combine)
-public import Combine
-#else
-public import OpenCombine
-#endif
 
 /// A live window over the result of a query: its first items, which change as the engine does.
 ///

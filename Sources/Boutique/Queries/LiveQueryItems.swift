@@ -1,9 +1,4 @@
 import Bodega
-#if canImport(Combine)
-public import Combine
-#else
-public import OpenCombine
-#endif
 
 /// The property wrapper of a query's `items`, which can be read, observed, and subscribed to as `$items`.
 @MainActor

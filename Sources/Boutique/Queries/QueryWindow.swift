@@ -54,11 +54,7 @@ struct QueryWindow<Item: StorableItem>: Sendable {
         hasRowsBeyond = hasMore
     }
 
-    /// Applies changes.
-    ///
-    /// - Parameters:
-    ///   - keys: The keys of the items that have changed.
-    ///   - changed: Those of the items that match now.
+    /// Applies changes of the items under some keys, of which the given rows match now.
     mutating func apply(_ keys: Set<CacheKey>, _ changed: [QueryRow<Item>]) {
         // All matches up to the last row are in the window. It is unknown what is behind it.
         let edge = rows.last?.place

@@ -21,9 +21,7 @@ struct Rearrangement {
     /// The indexes of the keys that stay, in the old and in the new list, ascending.
     private(set) var staying: [(old: Int, new: Int)] = []
 
-    /// - Parameters:
-    ///   - old: The keys before, each once.
-    ///   - new: The keys after, each once.
+    /// Finds the steps between two lists, of which each has each key once.
     init<Key: Hashable>(from old: [Key], to new: [Key]) {
         var oldIndexes = Dictionary<Key, Int>(minimumCapacity: old.count)
         for (index, key) in old.enumerated() { oldIndexes[key] = index }

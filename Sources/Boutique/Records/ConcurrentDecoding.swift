@@ -35,11 +35,7 @@ final class ConcurrentDecoding<Item: StorableItem>: Sendable {
         self.coding = coding
     }
 
-    /// Takes the next part.
-    ///
-    /// - Parameters:
-    ///   - number: The number of the part, from 0.
-    ///   - records: The records of the part.
+    /// Takes the next part. The first has the number 0.
     func receive(_ number: Int, _ records: Records) {
         if number == 0 {
             return state.withLock { state in

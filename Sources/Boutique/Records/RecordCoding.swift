@@ -73,15 +73,4 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
         return found
             ?? .failure(StorageError(.decodingFailed, "The coder returned neither an item nor an error.", key: record))
     }
-
-    /// Returns the item in a record, or `nil` if the record can't be decoded.
-    func item(in data: Data, under record: CacheKey) -> Item? {
-        var found: Item?
-        decode([(record, data)]) { _, item, _, _ in
-            found = item
-        } failure: { _, _ in
-            // The result is nil.
-        }
-        return found
-    }
 }

@@ -11,13 +11,7 @@ struct PreparedChange<Item: StorableItem>: Sendable {
     /// The event of each step, or `nil` if there were no readers.
     let events: [StoreEvent<Item>]?
 
-    /// Makes changes on a copy.
-    ///
-    /// - Parameters:
-    ///   - operations: The changes of each operation.
-    ///   - contents: The items before the changes.
-    ///   - exceptions: The exceptions after the changes.
-    ///   - reportsEvents: Whether there are readers of events.
+    /// Makes the changes of operations on a copy.
     @concurrent init(
         _ operations: [[StoreChange<Item>]], of contents: OrderedItems<Item>, _ exceptions: RecordExceptions,
         reportsEvents: Bool

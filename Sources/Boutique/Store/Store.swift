@@ -1,11 +1,6 @@
 public import Bodega
 import Foundation
 public import Observation
-#if canImport(Combine)
-public import Combine
-#else
-public import OpenCombine
-#endif
 
 /// A collection of items of one type, kept in memory, where it is read like an array, and in a storage engine, from
 /// which it is loaded after a relaunch.

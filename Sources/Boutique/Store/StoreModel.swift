@@ -87,10 +87,6 @@ final class StoreModel<Item: StorableItem>: ObservedItems<OrderedItems<Item>, St
     }
 
     /// Shows the changes of operations.
-    ///
-    /// - Parameters:
-    ///   - operations: The changes of each operation.
-    ///   - newExceptions: The exceptions after the operations.
     func apply(_ operations: [[StoreChange<Item>]], _ newExceptions: RecordExceptions) {
         let changes = operations.flatMap { $0 }
         let areItemsChanged = changes.contains { $0.affects(contents) }

@@ -10,16 +10,7 @@ extension SecurelyStoredValue {
     /// A binding cannot throw. If the value cannot be stored, the previous value is unchanged, and ``lastError`` and
     /// the log contain the error.
     public var binding: Binding<Item?> {
-        Binding(
-            get: { wrappedValue },
-            set: { value in
-                do throws(KeychainError) {
-                    try set(value)
-                } catch {
-                    core.errors.logWrite(error)
-                }
-            }
-        )
+        Binding(get: { wrappedValue }, set: { value in core.errors.loggingWrite { try set(value) } })
     }
 }
 #endif

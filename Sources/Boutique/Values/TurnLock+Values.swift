@@ -2,12 +2,9 @@ import Bodega
 
 extension TurnLock {
 
-    /// Runs a closure while no other thread of this process does, for a resource that is not a file.
+    /// Runs a closure while no other thread of this process does, for a resource that is not a file. If this thread
+    /// holds the lock already, the closure runs immediately.
     ///
-    /// - Parameters:
-    ///   - timeout: How long to wait for other threads.
-    ///   - subject: The name of the resource, for the error.
-    ///   - body: Runs immediately if this thread holds the lock already.
     /// - Throws: `StorageError.Code.locked` after the timeout; errors of the closure.
     func take<Result>(_ timeout: LockTimeout, _ subject: String, _ body: () throws -> Result) throws -> Result {
         let result: Swift.Result<Result, any Error>

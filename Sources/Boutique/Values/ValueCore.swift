@@ -3,12 +3,6 @@ import Dispatch
 import Foundation
 import Logging
 
-#if canImport(Combine)
-import Combine
-#else
-import OpenCombine
-#endif
-
 /// The implementation of the synchronous value wrappers: encodes, decodes, changes and publishes a value of a
 /// ``ValueStorage``.
 ///
@@ -43,7 +37,9 @@ final class ValueCore<Value: StorableItem>: Sendable {
         var observation: ValueObservation?
     }
 
+    /// The name of the value in the storage.
     let key: String
+    /// The value while none is stored.
     let defaultValue: Value
     private let storage: any ValueStorage
     private let undecodablePolicy: UndecodablePolicy
@@ -53,13 +49,6 @@ final class ValueCore<Value: StorableItem>: Sendable {
     let publication = ValuePublication<Value>()
 
     /// Creates a core without reading.
-    ///
-    /// - Parameters:
-    ///   - key: The name of the value in the storage.
-    ///   - defaultValue: The value while none is stored.
-    ///   - storage: The storage of the bytes.
-    ///   - undecodablePolicy: How a change treats stored bytes that cannot be decoded.
-    ///   - coding: Encodes and decodes the value.
     init(
         key: String,
         default defaultValue: Value,
@@ -124,7 +113,7 @@ extension ValueCore {
         publication.observation.access()
         let reading = try errors.noting { try read() }
         // A foreign change. The reader does not wait until it is published.
-        if publication.noteRead(reading.snapshot) { storage.observers.scheduleCheck(key) }
+        if publication.noteRead(reading) { storage.observers.scheduleCheck(key) }
         return reading
     }
 
@@ -227,7 +216,7 @@ extension ValueCore {
                 new.error = nil
                 if let undecodable { try keepAside(undecodable) }
                 // Within the exclusive access, so that changes are published in the order in which they were made.
-                try publication.enqueue(new.snapshot) {
+                try publication.enqueue(new) {
                     try storage.save(new.data, key)
                     state.withLock { $0.reading = new }
                 }
@@ -302,7 +291,7 @@ extension ValueCore {
     private func reload(_ isCurrent: () -> Bool) {
         do {
             // Recording an error calls observers, so `order` of the publication must not be held.
-            let isNew = try errors.noting { try publication.enqueue(if: isCurrent) { try read().snapshot } }
+            let isNew = try errors.noting { try publication.enqueue(if: isCurrent) { try read() } }
             // Other queued changes are published by their writers, before their calls return.
             if isNew { publication.deliver() }
         } catch {

@@ -35,11 +35,15 @@ final class ValueErrors: Sendable {
         note(\.writeError, error)
     }
 
-    /// Logs a failed write whose error the caller does not receive.
-    func logWrite(_ error: any Error) {
-        boutiqueLogger.error(
-            "A value could not be stored. The previous value is unchanged.",
-            metadata: ["key": "\(key)", "error": "\(error)"])
+    /// Writes, and logs an error, which the caller does not receive.
+    func loggingWrite(_ write: () throws -> Void) {
+        do {
+            try write()
+        } catch {
+            boutiqueLogger.error(
+                "A value could not be stored. The previous value is unchanged.",
+                metadata: ["key": "\(key)", "error": "\(error)"])
+        }
     }
 
     /// - Returns: Whether there was no error before.

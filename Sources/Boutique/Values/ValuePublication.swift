@@ -2,12 +2,6 @@ import Bodega
 import Dispatch
 import Foundation
 
-#if canImport(Combine)
-import Combine
-#else
-import OpenCombine
-#endif
-
 /// Publishes the changes of a value, one after the other: to the Observation framework, to publishers and to streams.
 ///
 /// 1. A writer saves the value and appends it to `waiting` under `order`, so the queue has the order of the storage.
@@ -19,26 +13,22 @@ import OpenCombine
 ///
 /// `order` is held while a value is saved or read and then queued; it is taken within the exclusive access to a
 /// ``ValueStorage``, never before. `state` guards all properties and is only held for a moment.
-final class ValuePublication<Value: Sendable>: Sendable {
+final class ValuePublication<Value: StorableItem>: Sendable {
 
-    /// A value and the bytes that it was decoded from.
-    struct Snapshot: Sendable {
-        var data: Data?
-        var value: Value
-    }
+    typealias Reading = ValueReading<Value>
 
     private struct State {
-        var waiting: [Snapshot] = []
+        var waiting: [Reading] = []
         var isDelivering = false
         /// The value that was published last; before that, the first value that was read.
         var published: Value?
-        /// The bytes of the snapshot that was queued last; before that, of the first that was read.
+        /// The bytes of the reading that was queued last; before that, of the first that was read.
         var latest: Data??
         var subject: CurrentValueSubject<Value, Never>?
 
-        mutating func enqueue(_ snapshot: Snapshot) {
-            waiting.append(snapshot)
-            latest = .some(snapshot.data)
+        mutating func enqueue(_ reading: Reading) {
+            waiting.append(reading)
+            latest = .some(reading.data)
         }
     }
 
@@ -54,29 +44,22 @@ final class ValuePublication<Value: Sendable>: Sendable {
     /// Emits before each change.
     var willChange: some Publisher<Void, Never> { willChangeSubject }
 
-    /// Saves a value and queues the change.
-    ///
-    /// - Parameters:
-    ///   - snapshot: The value.
-    ///   - save: Saves it. If it throws, there is no change.
-    func enqueue(_ snapshot: Snapshot, save: () throws -> Void) rethrows {
+    /// Saves a value and queues the change, unless saving throws.
+    func enqueue(_ reading: Reading, save: () throws -> Void) rethrows {
         try order.withLock {
             try save()
-            state.withLock { $0.enqueue(snapshot) }
+            state.withLock { $0.enqueue(reading) }
         }
     }
 
-    /// Queues a foreign change, unless it is known already.
+    /// Queues a foreign change, unless it is known already or `isCurrent`, called after `load`, returns `false`.
     ///
-    /// - Parameters:
-    ///   - isCurrent: Returns whether the snapshot may be published; called after `load`.
-    ///   - load: Reads the value.
     /// - Returns: Whether there was a change.
-    func enqueue(if isCurrent: () -> Bool = { true }, load: () throws -> Snapshot) rethrows -> Bool {
+    func enqueue(if isCurrent: () -> Bool = { true }, load: () throws -> Reading) rethrows -> Bool {
         try order.withLock {
-            let snapshot = try load()
-            let isNew = isCurrent() && noteRead(snapshot)
-            if isNew { state.withLock { $0.enqueue(snapshot) } }
+            let reading = try load()
+            let isNew = isCurrent() && noteRead(reading)
+            if isNew { state.withLock { $0.enqueue(reading) } }
             return isNew
         }
     }
@@ -84,14 +67,14 @@ final class ValuePublication<Value: Sendable>: Sendable {
     /// The value that was published last; before that, the first value that was read.
     var published: Value? { state.withLock { $0.published } }
 
-    /// Notes that a snapshot was read.
+    /// Notes that a reading was read.
     ///
     /// - Returns: Whether it differs from the latest one, so that it has to be published.
-    func noteRead(_ snapshot: Snapshot) -> Bool {
+    func noteRead(_ reading: Reading) -> Bool {
         state.withLock { state in
-            if let latest = state.latest { return latest != snapshot.data }
-            state.latest = .some(snapshot.data)
-            state.published = snapshot.value
+            if let latest = state.latest { return latest != reading.data }
+            state.latest = .some(reading.data)
+            state.published = reading.value
             return false
         }
     }
@@ -99,20 +82,20 @@ final class ValuePublication<Value: Sendable>: Sendable {
     /// Publishes the queued changes, unless another thread is delivering; that thread then publishes these as well.
     func deliver() {
         var isFirst = true
-        while let snapshot = next(isFirst) {
+        while let reading = next(isFirst) {
             isFirst = false
             willChangeSubject.send()
             observation.willChange()
             let subject = state.withLock { state in
-                state.published = snapshot.value
+                state.published = reading.value
                 return state.subject
             }
-            subject?.send(snapshot.value)
+            subject?.send(reading.value)
             observation.didChange()
         }
     }
 
-    private func next(_ isFirst: Bool) -> Snapshot? {
+    private func next(_ isFirst: Bool) -> Reading? {
         state.withLock { state in
             if isFirst, state.isDelivering { return nil }
             state.isDelivering = !state.waiting.isEmpty

@@ -26,7 +26,4 @@ struct ValueReading<Value: StorableItem>: Sendable {
             boutiqueLogger.error("A stored value could not be decoded.", metadata: ["error": "\(error)"])
         }
     }
-
-    /// The value and its bytes, to publish them.
-    var snapshot: ValuePublication<Value>.Snapshot { .init(data: data, value: value) }
 }

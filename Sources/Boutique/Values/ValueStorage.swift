@@ -51,12 +51,8 @@ extension ValueStorage {
     /// Does nothing: ``save(_:_:)`` has waited.
     func flush() throws {}
 
-    /// Changes a value atomically, and calls its observers before it returns.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the value.
-    ///   - body: Saves the value; called within ``exclusively(_:)``.
-    ///   - publish: Called before the observers if `body` has not thrown.
+    /// Changes a value atomically with a closure that is called within ``exclusively(_:)``. Unless it throws, the
+    /// method calls `publish`, then the observers, before it returns.
     func change(_ name: String, _ body: () throws -> Void, then publish: () -> Void) throws {
         try observers.changing(name) { begin in
             try exclusively {

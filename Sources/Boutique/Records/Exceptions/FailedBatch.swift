@@ -127,7 +127,8 @@ private struct UndoPlanner<Item: StorableItem> {
     /// Returns whether the undo may replace bytes: the batch has written them, or they are not an item. Any other item
     /// was written by another program.
     private func mayReplace(_ data: Data, _ key: CacheKey, _ attempted: [CacheKey: Set<Data>]) -> Bool {
-        attempted[key]?.contains(data) == true || storage.coding.item(in: data, under: key) == nil
+        if attempted[key]?.contains(data) == true { return true }
+        return if case .failure = storage.coding.itemKey(in: data, under: key) { true } else { false }
     }
 
     /// Returns the bytes to write under a key, or `nil` if the stored ones are right.

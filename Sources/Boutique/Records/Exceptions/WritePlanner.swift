@@ -77,10 +77,6 @@ struct WritePlanner<Item: StorableItem>: Sendable {
     }
 
     /// Prepares to write an item under its key.
-    ///
-    /// - Parameters:
-    ///   - key: The item's key.
-    ///   - write: The write.
     private mutating func write(_ key: CacheKey, _ write: StorageOperation) async throws {
         let old = try await takeDisplacedRecord(of: key)
         if let old, old.isSameUUID(as: key), case .write(_, let data) = write {
@@ -248,7 +244,7 @@ struct WritePlanner<Item: StorableItem>: Sendable {
     }
 
     private func holds(_ key: CacheKey, _ data: Data, _ record: CacheKey) -> Bool {
-        storage.coding.item(in: data, under: record).map(storage.coding.key(of:)) == key
+        if case .success(key) = storage.coding.itemKey(in: data, under: record) { true } else { false }
     }
 
     /// Returns whether the store shows an item after the prepared operations.

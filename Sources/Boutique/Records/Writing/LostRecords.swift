@@ -10,11 +10,8 @@ struct LostRecords: Sendable {
 
 extension RecordStorage {
 
-    /// Finds out which records the engine has lost on its own.
-    ///
-    /// - Parameters:
-    ///   - evicted: The keys of the records that it may have evicted during a write.
-    ///   - written: The write.
+    /// Finds out which records the engine has lost on its own, of those that it may have evicted during a write and of
+    /// those that may have expired.
     func lostRecords(_ evicted: Set<CacheKey>, after written: WrittenOperations<Item>) async -> LostRecords {
         let expired = traits.contains(.expires) ? expiringRecords.takeExpired(at: engine.now()) : []
         let keys = evicted.union(expired)

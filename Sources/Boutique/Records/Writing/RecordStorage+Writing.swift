@@ -12,7 +12,7 @@ enum StoreStep<Item: StorableItem>: Sendable {
 
 /// The outcome of writing operations as one batch.
 struct WrittenOperations<Item: StorableItem>: Sendable {
-    /// For each operation up to a failure that ends the batch, the changes of the items or the error of its preparation.
+    /// For each operation up to a failure that ends the batch, the changes of items or the error of its preparation.
     fileprivate(set) var operations: [Result<[StoreChange<Item>], any Error>] = []
     /// The changes of the engine's records.
     fileprivate(set) var records: [StorageOperation] = []
@@ -75,12 +75,7 @@ extension RecordStorage {
         return written
     }
 
-    /// Determines what has changed since the store's cursor, after a write.
-    ///
-    /// - Parameters:
-    ///   - cursor: The store's cursor.
-    ///   - written: The write.
-    ///   - commit: The place of the write in the log, if the engine reports it.
+    /// Determines what has changed since the store's cursor, after a write whose place in the log may be known.
     private func changes(
         since cursor: StorageCursor, after written: WrittenOperations<Item>, _ commit: StorageCommit?
     ) async -> RecordChanges<Item>? {
@@ -126,13 +121,8 @@ private struct EncodedItems<Item: StorableItem>: Sendable {
         self.failures = failures.withLock { $0 }
     }
 
-    /// Takes the items of the next operation.
+    /// Takes the items of the next operation, adds its changes of the engine's records, and returns those of the items.
     ///
-    /// - Parameters:
-    ///   - steps: The steps of the operation.
-    ///   - coding: The coding of the items' keys.
-    ///   - records: The changes of the engine's records, to which the method adds those of the operation.
-    /// - Returns: The changes of the items.
     /// - Throws: The error of the first item that could not be encoded.
     mutating func takeChanges(
         _ steps: [StoreStep<Item>], _ coding: RecordCoding<Item>, _ records: inout [StorageOperation]

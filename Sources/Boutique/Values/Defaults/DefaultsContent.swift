@@ -21,7 +21,6 @@ struct DefaultsContent: Sendable {
     /// The version that was read; `nil` if its end could change without being noticed.
     private var version: FileVersion?
 
-    /// - Parameter url: The location of the log.
     init(url: URL) { self.url = url }
 
     /// Whether a change must replace the file, because it ends in an incomplete record.
@@ -53,14 +52,9 @@ struct DefaultsContent: Sendable {
         if let version, current.map(version.isSameFile) != true { file = nil }
     }
 
-    /// Notes a change that was appended to the file.
-    mutating func note(_ data: Data?, _ name: String, _ log: ValueLog, _ version: FileVersion) {
-        entries[name] = data
-        (self.log, self.version) = (log, version)
-    }
-
-    /// Notes a mark that was appended to the file.
-    mutating func note(_ log: ValueLog, _ version: FileVersion) {
+    /// Notes a change, or only a mark, that was appended to the file.
+    mutating func note(_ change: ValueLog.Change?, _ log: ValueLog, _ version: FileVersion) {
+        if let change { entries[change.name] = change.data }
         (self.log, self.version) = (log, version)
     }
 

@@ -100,7 +100,7 @@ extension DefaultsFile {
                 try append(to: content.log) {
                     $0.appendMark(synced)
                 } then: {
-                    $0.note($1, $2)
+                    $0.note(nil, $1, $2)
                 }
             }
         } catch {

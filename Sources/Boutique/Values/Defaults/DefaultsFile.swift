@@ -107,7 +107,7 @@ final class DefaultsFile: ValueStorage {
         try append(to: mustBeReplaced ? content.withLock { $0.log } : log) {
             try $0.append(data, name)
         } then: {
-            $0.note(data, name, $1, $2)
+            $0.note((name, data), $1, $2)
         }
         scheduleFlush()
     }

@@ -12,9 +12,6 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
     private static let turn = TurnLock()
     private static let sharedObservers = ValueObservers()
 
-    /// - Parameters:
-    ///   - defaults: The user defaults.
-    ///   - domain: The name of the suite, if it is known.
     init(_ defaults: UserDefaults, domain: String? = nil) {
         self.defaults = defaults
         self.domain = domain

@@ -1,12 +1,6 @@
 import Bodega
 import Foundation
 
-#if canImport(Combine)
-import Combine
-#else
-import OpenCombine
-#endif
-
 /// The implementation of ``AsyncStoredValue``: encodes, decodes, changes and publishes the value of an ``EngineValue``.
 ///
 /// A change, all within the turn of the ``EngineValue``:
@@ -40,7 +34,7 @@ final class AsyncValueCore<Value: StorableItem>: Sendable {
         let reading = Reading(data: nil, value: defaultValue)
         state = Locked(State(reading: reading))
         errors = ValueErrors(key: place.key.rawValue)
-        _ = publication.noteRead(reading.snapshot)
+        _ = publication.noteRead(reading)
         place.observe(self) { [weak self] data in await self?.receive(data) }
         Task {
             do {
@@ -117,7 +111,7 @@ extension AsyncValueCore {
     private func receive(_ data: Data?) async {
         let reading = reading(of: data)
         state.withLock { $0 = State(reading: reading, hasLoaded: true) }
-        if publication.enqueue(load: { reading.snapshot }) { await deliver() }
+        if publication.enqueue(load: { reading }) { await deliver() }
     }
 
     private func deliver() async {
@@ -131,7 +125,6 @@ extension AsyncValueCore {
 
     /// Reads the value, changes it, stores it and publishes it.
     ///
-    /// - Parameter change: Changes the value.
     /// - Throws: An error of the engine, or a ``StorageError`` with the code `encodingFailed`, or `conflict` if other
     ///   writers change the value during each of many attempts; nothing has changed.
     func modify(_ change: @Sendable (inout Value) -> Void) async throws {
@@ -167,7 +160,7 @@ extension AsyncValueCore {
         let condition = StorageCondition(key: place.key, data: old.data)
         guard try await place.apply(operations, if: [condition]) else { return false }
         state.withLock { [new] in $0 = State(reading: new, hasLoaded: true) }
-        publication.enqueue(new.snapshot) {}
+        publication.enqueue(new) {}
         await deliver()
         await place.announce(data, by: self)
         return true

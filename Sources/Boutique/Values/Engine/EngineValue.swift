@@ -31,11 +31,7 @@ final class EngineValue: Sendable {
     /// The bytes under a key in an engine.
     static func shared(_ engine: any StorageEngine, key: CacheKey) -> EngineValue {
         let new = EngineValue(engine, key: key)
-        var value = new
-        // Only objects have an identity; engines of other types are never shared.
-        if type(of: engine) is AnyClass {
-            value = all.object(for: Identity(engine: ObjectIdentifier(engine as AnyObject), key: key), orNew: new)
-        }
+        let value = identity(of: engine).map { all.object(for: Identity(engine: $0, key: key), orNew: new) } ?? new
         if value === new { new.beginRefreshing() }
         return value
     }
@@ -57,11 +53,8 @@ final class EngineValue: Sendable {
     ///
     /// The engine may have applied them although it throws, so the bytes are then read again later.
     ///
-    /// - Parameters:
-    ///   - operations: The operations.
-    ///   - conditions: The state that the operations depend on.
-    /// - Returns: `false` if a foreign writer has changed that state; nothing is applied then. An engine that can't
-    ///   compare applies the operations anyway.
+    /// - Returns: `false` if a foreign writer has changed the state of the conditions; nothing is applied then. An
+    ///   engine that can't compare applies the operations anyway.
     @discardableResult
     func apply(_ operations: [StorageOperation], if conditions: [StorageCondition] = []) async throws -> Bool {
         do {
@@ -121,6 +114,11 @@ final class EngineValue: Sendable {
     func refresh() async throws {
         try await turn.withLock { await announce(try await fetch()) }
     }
+}
+
+/// The identity of an engine that is an object. Engines of other types have none, and are never shared.
+func identity(of engine: any StorageEngine) -> ObjectIdentifier? {
+    type(of: engine) is AnyClass ? ObjectIdentifier(engine as AnyObject) : nil
 }
 
 extension CacheKey {

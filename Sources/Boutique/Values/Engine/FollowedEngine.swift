@@ -16,9 +16,7 @@ final class FollowedEngine: Sendable {
     static func shared(_ engine: any StorageEngine) -> FollowedEngine? {
         guard let log = engine.backend.log else { return nil }
         let new = FollowedEngine(log, "\(type(of: engine))")
-        // Only objects have an identity; followers of other engines are never shared.
-        let isObject = type(of: engine) is AnyClass
-        let followed = isObject ? all.object(for: ObjectIdentifier(engine as AnyObject), orNew: new) : new
+        let followed = identity(of: engine).map { all.object(for: $0, orNew: new) } ?? new
         if followed === new { new.follow() }
         return followed
     }
