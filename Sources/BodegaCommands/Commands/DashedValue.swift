@@ -6,11 +6,8 @@ enum DashedValue {
 
     private static let missing = "Missing value for '"
 
-    /// A message of the parser with advice.
+    /// A message of the parser, which ends with the usage of the command, with advice.
     ///
-    /// - Parameters:
-    ///   - message: The message, with the usage of the command.
-    ///   - arguments: The arguments of the tool.
     /// - Returns: `nil` if nothing that begins with a dash follows the option without a value.
     static func advice(for message: String, _ arguments: [String]) -> String? {
         guard let start = message.range(of: missing), let end = message[start.upperBound...].firstIndex(of: "'")

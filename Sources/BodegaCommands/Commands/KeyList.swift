@@ -20,9 +20,7 @@ extension KeyListCommand {
 /// The keys at the end of the arguments. The parser's time grows with the square of their number, so it skips them.
 enum KeyList {
 
-    /// Divides the arguments of the tool.
-    ///
-    /// - Returns: The arguments to parse, and the keys after them, in order.
+    /// Divides the arguments of the tool into those to parse, and the keys after them, in order.
     static func split(_ arguments: [String]) -> (parsed: ArraySlice<String>, keys: ArraySlice<String>) {
         guard let command = arguments.first, ["get", "rm"].contains(command) else { return (arguments[...], []) }
         let terminator = arguments.firstIndex(of: "--")

@@ -22,9 +22,7 @@ struct KeysetOptions: ParsableArguments {
     /// Whether the user has given a keyset, which may be invalid.
     func isGiven(_ environment: [String: String]) -> Bool { keyset != nil || environment["BODEGA_KEYSET"] != nil }
 
-    /// Reads the keysets.
-    ///
-    /// - Returns: `nil` if the store is not encrypted.
+    /// Reads the keysets, `nil` if the store is not encrypted.
     func encryption(_ environment: [String: String]) throws -> StoreEncryption? {
         let encryption = try StoreEncryption(keysetFile: keyset, for: keysetForKeys, collection: keysetCollection)
         if let encryption { return encryption }
@@ -48,9 +46,7 @@ struct KeysetOptions: ParsableArguments {
 
 extension StoreEncryption {
 
-    /// Reads keysets from files.
-    ///
-    /// - Returns: `nil` if no file is named for the items.
+    /// Reads keysets from files, `nil` if no file is named for the items.
     init?(keysetFile: String?, for keysFile: String?, collection: String?) throws {
         guard let keysetFile else { return nil }
         self.init(

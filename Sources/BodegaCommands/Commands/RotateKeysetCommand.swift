@@ -90,9 +90,7 @@ struct RotateKeysetCommand: ConsoleCommand {
         }
     }
 
-    /// Re-encrypts all items. Before old keys are removed, it is repeated until no item is encrypted with one.
-    ///
-    /// - Returns: The number of items that were re-encrypted.
+    /// Re-encrypts all items, and counts them. Before old keys are removed, it is repeated until no item needs one.
     private func reencrypt(
         _ base: any StorageBackend, with keyset: EncryptionKeyset, at address: StorageAddress,
         on console: Console

@@ -5,11 +5,8 @@ import Foundation
 
 extension Tool {
 
-    /// Runs the tool.
+    /// Runs the tool with arguments that don't include the name of the program.
     ///
-    /// - Parameters:
-    ///   - arguments: The arguments, without the name of the program.
-    ///   - console: The console that the tool uses.
     /// - Returns: The exit status, see ``ExitStatus``.
     static func run(_ arguments: [String], console: Console) async -> Int32 {
         var console = console

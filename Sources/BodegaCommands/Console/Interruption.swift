@@ -84,9 +84,7 @@ final class Interruption: Sendable {
         raise(number)
     }
 
-    /// Interrupts the command.
-    ///
-    /// - Parameter status: The exit status to end with.
+    /// Interrupts the command, which ends with an exit status.
     func interrupt(_ status: ExitStatus) {
         let (waiting, handlers) = state.withLock { state in
             state.status = state.status ?? status
@@ -111,9 +109,7 @@ final class Interruption: Sendable {
 
     /// Waits for some time, or until the command is interrupted.
     ///
-    /// - Parameters:
-    ///   - seconds: How long.
-    ///   - isWakeable: Whether ``wake()`` ends the wait, too.
+    /// - Parameter isWakeable: Whether ``wake()`` ends the wait, too.
     /// - Returns: Whether ``wake()`` ended the wait.
     @discardableResult
     func wait(seconds: Double, orWoken isWakeable: Bool = false) async -> Bool {

@@ -95,9 +95,7 @@ func systemNames(inFolder path: [UInt8]) -> [[UInt8]]? {
     }
 }
 
-/// Finds a byte.
-///
-/// - Returns: The offset of the first one, `nil` if there is none.
+/// The offset of the first one of some bytes, `nil` if there is none.
 func systemFind(_ byte: UInt8, in buffer: UnsafeRawBufferPointer) -> Int? {
     guard let start = buffer.baseAddress, let found = memchr(start, Int32(byte), buffer.count) else { return nil }
     return UnsafeRawPointer(found) - start

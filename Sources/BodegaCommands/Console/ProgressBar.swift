@@ -11,11 +11,7 @@ struct ProgressBar {
     private static let widest = 30
     private static let textWidth = 30
 
-    /// Creates a bar on standard error, which is not drawn yet.
-    ///
-    /// - Parameters:
-    ///   - console: The console that shows it, if its standard error is a terminal.
-    ///   - isQuiet: Whether the bar is hidden.
+    /// Creates a bar on standard error, which is not drawn yet, and hidden if that is no terminal.
     init(console: Console, isQuiet: Bool) {
         self.console = console
         self.isShown = console.isErrorTerminal && !isQuiet

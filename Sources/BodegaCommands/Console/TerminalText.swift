@@ -4,9 +4,7 @@ enum TerminalText {
     /// Escapes control characters, as in `\n` and `\u{1B}`, and characters that change the direction of text, so that
     /// no key can look like another.
     ///
-    /// - Parameters:
-    ///   - text: Any text.
-    ///   - keepingNewlines: Whether line feeds stay.
+    /// - Parameter keepingNewlines: Whether line feeds stay.
     static func escaped(_ text: String, keepingNewlines: Bool = false) -> String {
         let isEscaped = { (scalar: Unicode.Scalar) in isDangerous(scalar) && !(keepingNewlines && scalar == "\n") }
         return replacing(isEscaped, in: text, with: escape)

@@ -13,20 +13,14 @@ struct TextTable {
     private var widths: [Int]?
     private var output: BufferedOutput
 
-    /// Creates a table on the output.
-    ///
-    /// - Parameters:
-    ///   - header: The names of the columns, shown on a terminal only.
-    ///   - console: The console that shows the table.
+    /// Creates a table on the output, with the names of its columns, which are shown on a terminal only.
     init(header: [String], console: Console) {
         self.header = header
         self.console = console
         self.output = BufferedOutput(console.output)
     }
 
-    /// Adds a row.
-    ///
-    /// - Parameter cells: The texts, as many as there are columns.
+    /// Adds a row of as many texts as there are columns.
     mutating func add(_ cells: [String]) throws {
         guard console.isOutputTerminal else {
             return try output.write(cells.map(Self.escaped).joined(separator: "\t") + "\n")

@@ -54,7 +54,7 @@ struct CopyReport: Sendable {
         if overwritten > 0 { text += ", overwritten \(overwritten)" }
         if present > 0 { text += ", already there \(present)" }
         if !conflicts.isEmpty { text += ", different \(conflicts.count)" }
-        if let seconds { text += Rate.text(of: copied + overwritten, in: seconds) }
+        if let seconds { text += Counted.rate(of: copied + overwritten, in: seconds) }
         return text + "\n"
     }
 }

@@ -22,12 +22,7 @@ enum Envelope {
     /// The first line of an export, without its line end. The number is the version of the format.
     static let header = #"{"$bodega":{"export":1}}"#
 
-    /// The line for an item.
-    ///
-    /// - Parameters:
-    ///   - key: The item's key.
-    ///   - data: The item's bytes.
-    /// - Returns: The line with its line end.
+    /// The line for an item, with its line end.
     static func line(key: CacheKey, data: Data) -> [UInt8] {
         var object = JSONObjectWriter()
         object.add("key", key.identity)

@@ -10,9 +10,7 @@ struct Exporter {
 
     /// Exports all items, in insertion order.
     ///
-    /// - Parameters:
-    ///   - sink: The destination of the lines.
-    ///   - interruption: Ends the export between two batches.
+    /// - Parameter interruption: Ends the export between two batches.
     /// - Returns: The number of items, and of those among them that were exported in an encrypted form.
     /// - Throws: A ``ToolError`` after the last item if some could not be read.
     @discardableResult

@@ -46,9 +46,7 @@ struct FolderRecords: RecordSource {
         return nil
     }
 
-    /// Adds the entries of a folder to the pending paths.
-    ///
-    /// - Returns: Whether it could be read; if not, `errno` has the reason.
+    /// Adds the entries of a folder to the pending paths, if it can be read; if not, `errno` has the reason.
     private mutating func visit(_ prefix: [UInt8]) -> Bool {
         guard let names = systemNames(inFolder: root + prefix) else { return false }
         pending += names.sorted { $0.lexicographicallyPrecedes($1) }.reversed().map { prefix + $0 }

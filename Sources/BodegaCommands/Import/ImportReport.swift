@@ -26,7 +26,7 @@ struct ImportReport: Equatable, Sendable {
         var text = "imported \(imported)"
         if replaced > 0 { text += ", \(replaced) of them in place of others" }
         if skipped > 0 { text += ", skipped \(skipped)" }
-        if let seconds { text += Rate.text(of: imported, in: seconds) }
+        if let seconds { text += Counted.rate(of: imported, in: seconds) }
         return text + "\n"
     }
 }

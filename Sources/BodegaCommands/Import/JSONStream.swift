@@ -31,7 +31,6 @@ struct JSONStream {
     ///
     /// - Parameter body: Moves the scanner. It is called again with more text if the text was incomplete, so it must
     ///   have no other effect.
-    /// - Returns: The result of the closure.
     /// - Throws: A ``ToolError`` if the document is not JSON at that place.
     mutating func scan<Value>(_ body: (inout JSONScanner) throws(JSONScanError) -> Value) throws -> Value {
         while true {

@@ -122,7 +122,6 @@ struct LineRecords: RecordSource {
 
     /// A hint for an input that is one document with an array of records, but was read as lines.
     ///
-    /// - Parameter bytes: The beginning of the input.
     /// - Returns: A sentence with a space before it; empty if the input is not an object.
     private static func hint(at bytes: UnsafeRawBufferPointer) -> String {
         var scanner = JSONScanner(bytes)

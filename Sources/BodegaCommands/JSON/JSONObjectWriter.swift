@@ -32,9 +32,7 @@ struct JSONObjectWriter {
         bytes.append(contentsOf: json)
     }
 
-    /// Ends the object.
-    ///
-    /// - Returns: The object and a line feed.
+    /// Ends the object with a line feed.
     consuming func line() -> [UInt8] {
         bytes += [UInt8(ascii: "}"), UInt8(ascii: "\n")]
         return bytes

@@ -20,7 +20,6 @@ struct ItemQuery: Sendable {
     /// Finds items.
     ///
     /// - Parameters:
-    ///   - engine: The store.
     ///   - leftOut: Receives the items of which it is unknown whether they match.
     ///   - receive: Receives the items in order, some at a time, as they are found.
     func run(
@@ -34,9 +33,7 @@ struct ItemQuery: Sendable {
 
     /// Counts the items, at most the limit.
     ///
-    /// - Parameters:
-    ///   - engine: The store.
-    ///   - leftOut: Receives the items of which it is unknown whether they match.
+    /// - Parameter leftOut: Receives the items of which it is unknown whether they match.
     func count(on engine: any StorageBackend, leavingOut leftOut: LeftOutItems) async throws -> Int {
         var count = 0
         guard limit == nil else {

@@ -1,9 +1,7 @@
 extension Console {
     /// Notes that a command has used encrypted items as they are stored, because no keyset was given.
     ///
-    /// - Parameters:
-    ///   - count: The number of items; 0 notes nothing.
-    ///   - verb: The participle for what the command did, such as "printed".
+    /// - Parameter verb: The participle for what the command did, such as "printed".
     func noteEncrypted(_ count: Int, _ verb: String) {
         if count == 0 { return }
         complain(

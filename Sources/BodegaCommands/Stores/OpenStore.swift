@@ -118,9 +118,7 @@ extension OpenStore {
 
     /// Notes that the file or database has more collections than the one that a command works on.
     ///
-    /// - Parameters:
-    ///   - verb: The participle for what the command does, such as "copied".
-    ///   - console: The console that shows the note.
+    /// - Parameter verb: The participle for what the command does, such as "copied".
     func noteOtherCollections(_ verb: String, on console: Console) async throws {
         let others = try await collectionNames()?.filter { $0 != address.collection } ?? []
         if others.isEmpty { return }
@@ -165,7 +163,6 @@ extension OpenStore {
     /// Uses the store and closes it, also on failure, so that no temporary files are left when the program ends.
     ///
     /// - Parameter body: Uses the store; it must not keep a reference to it.
-    /// - Returns: The result of the body.
     /// - Throws: The error of the body, else a `StorageError` if the store can't be closed.
     func use<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
         let result: Result

@@ -10,11 +10,7 @@ struct StoreEncryption: Sendable {
     /// The name of the collection that is authenticated with the items, `nil` for that of the store's address.
     var collection: String?
 
-    /// Returns an engine that decrypts the items of another one.
-    ///
-    /// - Parameters:
-    ///   - base: The engine with the encrypted items.
-    ///   - name: The name of its collection, `nil` for the unnamed one.
+    /// Returns an engine that decrypts the items of another one, the collection of a name or the unnamed one.
     func decrypting(_ base: any StorageEngine, named name: String?) -> any StorageBackend {
         let collection = collection ?? name ?? ""
         guard let keysetForKeys else { return base.encrypted(with: keyset, collection: collection) }

@@ -43,16 +43,11 @@ final class UnreadableItems: Sendable {
     /// - Parameters:
     ///   - outcome: What the command did not do with the items, such as "could not be copied".
     ///   - advice: What to do about items that can't be decrypted.
-    /// - Throws: A ``ToolError``.
     func check(_ outcome: String, advice: String = keysetAdvice) throws {
         if let error = error(outcome, advice: advice) { throw error }
     }
 
-    /// An error that lists the items, `nil` if there are none.
-    ///
-    /// - Parameters:
-    ///   - outcome: What the command did not do with the items.
-    ///   - advice: What to do about items that can't be decrypted.
+    /// The error of ``check(_:advice:)``, `nil` if there are no items.
     func error(_ outcome: String, advice: String = keysetAdvice) -> ToolError? {
         let errors = all
         if errors.isEmpty { return nil }

@@ -5,9 +5,7 @@ struct WatchPace {
 
     private var last = 0.0
 
-    /// The seconds to wait after a check that a signal triggered.
-    ///
-    /// - Parameter count: The number of changes found.
+    /// The seconds to wait after a check that a signal triggered, by the number of changes found.
     mutating func pause(afterFinding count: Int) -> Double {
         last = count > 0 ? 0 : min(max(last * 2, Self.shortest), Self.longest)
         return last

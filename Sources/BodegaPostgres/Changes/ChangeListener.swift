@@ -107,9 +107,7 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Signals the collections with changes since a snapshot.
-    ///
-    /// - Returns: The current snapshot.
+    /// Signals the collections with changes since a snapshot, and returns the current one.
     private func poll(_ session: Session, since snapshot: String?) async throws -> String {
         let answer = try await session.run(Command(Self.changedCollections, snapshot))
         let numbers = try (0..<answer.count).compactMap { row in

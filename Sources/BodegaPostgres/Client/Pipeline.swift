@@ -43,9 +43,7 @@ struct Pipeline<Request> {
         return command.send(on: connection)
     }
 
-    /// Ends a batch.
-    ///
-    /// - Returns: Whether libpq accepted it.
+    /// Ends a batch, if libpq accepts that.
     mutating func sync(on connection: OpaquePointer) -> Bool {
         guard PQpipelineSync(connection) == 1 else { return false }
         slots.append(.sync)
@@ -103,9 +101,7 @@ struct Pipeline<Request> {
 }
 
 extension Command {
-    /// Queues the statement in libpq.
-    ///
-    /// - Returns: Whether libpq accepted it.
+    /// Queues the statement in libpq, if that accepts it.
     func send(on connection: OpaquePointer) -> Bool {
         parameters.withPointers { count, values, lengths, formats in
             if let name = statement.name {

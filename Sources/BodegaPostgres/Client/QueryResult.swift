@@ -16,9 +16,7 @@ final class QueryResult: @unchecked Sendable {
 
     var count: Int { Int(PQntuples(result)) }
 
-    /// The bytes of a field.
-    ///
-    /// - Returns: `nil` if it is NULL.
+    /// The bytes of a field, `nil` if it is NULL.
     func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
         if PQgetisnull(result, Int32(row), Int32(column)) != 0 { return nil }
         return UnsafeRawBufferPointer(

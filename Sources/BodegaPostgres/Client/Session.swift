@@ -160,11 +160,7 @@ final class Session: @unchecked Sendable {
 
     // MARK: Copying
 
-    /// Sends rows in the binary format of `COPY`.
-    ///
-    /// - Parameters:
-    ///   - sql: A `COPY … FROM STDIN`.
-    ///   - parts: The stream in parts, generated as they are sent.
+    /// Sends rows in the binary format of `COPY … FROM STDIN`, in parts that are generated as they are sent.
     func copy(_ sql: String, from parts: some Sequence<[UInt8]>, patience: TimeInterval) async throws {
         var pace = Pace(patience: patience)
         try await begin(sql, PGRES_COPY_IN, &pace)
@@ -181,11 +177,9 @@ final class Session: @unchecked Sendable {
         try await endSimple(&pace)
     }
 
-    /// Receives rows in the binary format of `COPY`.
+    /// Receives rows in the binary format of `COPY … TO STDOUT`.
     ///
-    /// - Parameters:
-    ///   - sql: A `COPY … TO STDOUT`.
-    ///   - take: Receives the stream in parts. A part is valid until the closure returns.
+    /// - Parameter take: Receives the stream in parts. A part is valid until the closure returns.
     func copy(_ sql: String, to take: (UnsafeRawBufferPointer) throws -> Void) async throws {
         var pace = Pace(patience: patience)
         try await begin(sql, PGRES_COPY_OUT, &pace)

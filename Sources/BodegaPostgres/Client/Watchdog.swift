@@ -25,9 +25,7 @@ final class Watchdog: Sendable {
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "emporium.postgres.watchdog")
 
-    /// Calls a handler once a deadline has passed.
-    ///
-    /// - Returns: The token for ``cancel(_:)``.
+    /// Calls a handler once a deadline has passed, and returns the token for ``cancel(_:)``.
     func watch(until deadline: PostgresDeadline, _ call: @escaping @Sendable () -> Void) -> UInt64 {
         let (token, isEarlier) = state.withLock { state in
             state.nextToken += 1

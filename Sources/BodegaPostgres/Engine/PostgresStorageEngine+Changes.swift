@@ -21,7 +21,7 @@ extension PostgresStorageEngine: StorageLog {
             _ = try await self.settledState(session)
             let begin = [Command.beginSnapshot, Command(ChangeStatements.state)]
             let answers = try await session.run(begin)
-            let items = try await ItemScan.run(.init(fields), ofCollection: number, session) { row in
+            let items = try await ItemScan.run(fields, ofCollection: number, session) { row in
                 try row.item(fields)
             }
             _ = try await session.run(.commit)

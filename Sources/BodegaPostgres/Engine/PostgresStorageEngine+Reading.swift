@@ -83,15 +83,13 @@ extension PostgresStorageEngine {
         return Int(try await session.run(command).number(0, 0) as Int64)
     }
 
-    /// Reads all items.
-    ///
-    /// - Returns: The values in the order of the items.
+    /// Reads a value of each item, in the order of the items.
     func scan<Value>(
-        _ columns: ItemScan.Columns, _ value: @escaping (inout ItemScan.Row) throws -> Value
+        _ fields: StorageFields, withKeys: Bool = true, _ value: @escaping (inout ItemScan.Row) throws -> Value
     ) async throws -> [Value] {
         let number = number
         let values = try await database.perform { session in
-            try await ItemScan.run(columns, ofCollection: number, session, value)
+            try await ItemScan.run(fields, withKeys: withKeys, ofCollection: number, session, value)
         }
         if values.isEmpty { try await checkExistence() }
         return values

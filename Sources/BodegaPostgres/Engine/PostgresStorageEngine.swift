@@ -88,15 +88,15 @@ public final class PostgresStorageEngine: StorageBackend {
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
-        try await scan([.key, .data]) { row in (try row.key(), try row.data()) }
+        try await scan(.data) { row in (try row.key(), try row.data()) }
     }
 
     public func fetchAllData() async throws -> [Data] {
-        try await scan([.data]) { row in try row.data() }
+        try await scan(.data, withKeys: false) { row in try row.data() }
     }
 
     public func fetchKeys() async throws -> [CacheKey] {
-        try await scan([.key]) { row in try row.key() }
+        try await scan([]) { row in try row.key() }
     }
 
     public func fetchCount() async throws -> Int {

@@ -5,22 +5,6 @@ import Foundation
 /// A reader of the rows that `COPY … TO STDOUT (FORMAT binary)` sends from the table of items.
 enum ItemScan {
 
-    struct Columns: OptionSet {
-        let rawValue: Int
-        static let key = Columns(rawValue: 1)
-        static let data = Columns(rawValue: 2)
-        static let dates = Columns(rawValue: 4)
-
-        init(rawValue: Int) { self.rawValue = rawValue }
-
-        /// The columns of items with some fields.
-        init(_ fields: StorageFields) {
-            self = .key
-            if fields.contains(.data) { insert(.data) }
-            if fields.contains(.dates) { insert(.dates) }
-        }
-    }
-
     /// The values of a row. Read them in the order of the columns: key, data, dates.
     struct Row {
         fileprivate var bytes: UnsafeRawBufferPointer
@@ -71,13 +55,15 @@ enum ItemScan {
         }
     }
 
-    /// Reads the rows of a collection.
-    ///
-    /// - Returns: The values in the order of the items.
+    /// Reads a value from each row of a collection, in the order of the items.
     static func run<Value>(
-        _ columns: Columns, ofCollection number: Int32, _ session: Session, _ value: (inout Row) throws -> Value
+        _ fields: StorageFields, withKeys: Bool = true, ofCollection number: Int32, _ session: Session,
+        _ value: (inout Row) throws -> Value
     ) async throws -> [Value] {
-        let names = names(of: columns)
+        var names = ["position"]
+        if withKeys { names += ["key", "long_key"] }
+        if fields.contains(.data) { names.append("data") }
+        if fields.contains(.dates) { names += ["created_at", "updated_at"] }
         let query = "SELECT \(names.joined(separator: ", ")) FROM emporium_items WHERE collection = \(number)"
         var isAtStart = true
         var found: [(position: Int64, value: Value)] = []
@@ -103,11 +89,6 @@ enum ItemScan {
         // The server would sort many rows in a temporary file.
         if !isSorted { found.sort { $0.position < $1.position } }
         return found.map(\.value)
-    }
-
-    private static func names(of columns: Columns) -> [String] {
-        ["position"] + (columns.contains(.key) ? ["key", "long_key"] : []) + (columns.contains(.data) ? ["data"] : [])
-            + (columns.contains(.dates) ? ["created_at", "updated_at"] : [])
     }
 
     private static var malformed: PostgresFailure {

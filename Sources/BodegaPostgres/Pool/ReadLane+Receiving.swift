@@ -10,9 +10,7 @@ extension ReadLane {
         while receiveSome() {}
     }
 
-    /// Takes the input that has arrived.
-    ///
-    /// - Returns: Whether more has arrived in the meantime.
+    /// Takes the input that has arrived, and returns whether more has arrived in the meantime.
     private func receiveSome() -> Bool {
         withAnswers { answers in
             guard let connection = line?.session.connection else { return false }

@@ -65,7 +65,7 @@ extension PostgresStorageEngine {
         if request.needsCursor {
             (items, outcome.cursor) = try await snapshot(request.fields)
         } else {
-            items = try await scan(.init(request.fields)) { row in try row.item(request.fields) }
+            items = try await scan(request.fields) { row in try row.item(request.fields) }
         }
         let receive = try begin()
         var pace = ScanPace()

@@ -52,9 +52,7 @@ struct BatchCommands: Sendable {
         return commands
     }
 
-    /// Returns the places in `plan.removed` of the items that existed.
-    ///
-    /// - Parameter answers: The results of ``beginning``.
+    /// Returns the places in `plan.removed` of the items that existed, from the results of ``beginning``.
     func present(in answers: [QueryResult]) throws -> Set<Int> {
         var places: Set<Int> = []
         let removals = answers.suffix(Self.parts(of: plan.removed, Self.maximumKeys).count)
@@ -67,9 +65,7 @@ struct BatchCommands: Sendable {
         return places
     }
 
-    /// The statements that log the changes and commit.
-    ///
-    /// - Parameter present: The places in `plan.removed` of the items that existed.
+    /// The statements that log the changes and commit, by the places in `plan.removed` of the items that existed.
     func ending(present: Set<Int>) -> [Command] { changes(present) + [.commit] }
 
     /// The statements after ``beginning``, generated lazily.
