@@ -1,6 +1,6 @@
 import Bodega
 
-/// How far the items of a store or a window follow the log of their engine, and what makes them catch up.
+/// How far a store, a window or the values in an engine follow its log, and what makes them catch up.
 ///
 ///      engine's signals ──► follower ──► attempt ──► catchUp(with:show:orAll:) ──► changes since the cursor
 ///                              ▲                                  │

@@ -6,9 +6,8 @@ final class FollowedEngine: Sendable {
     private let log: any StorageLog
     private let name: String
     private let currentOrigin = Locked(StorageOrigin())
-    private let cursor = Locked<StorageCursor?>(nil)
     private let values = Locked<[CacheKey: [Weak<EngineValue>]]>([:])
-    private let follower = ChangeFollower()
+    private let followed: FollowedLog
 
     private static let all = SharedObjects<ObjectIdentifier, FollowedEngine>()
 
@@ -22,14 +21,12 @@ final class FollowedEngine: Sendable {
     }
 
     private init(_ log: any StorageLog, _ name: String) {
-        (self.log, self.name) = (log, name)
+        (self.log, self.name, followed) = (log, name, FollowedLog(log))
     }
 
     private func follow() {
-        follower.begin("values in \(name)", logger: boutiqueLogger) { [weak self] in
-            while let self, try await !applyNext() {}
-        }
-        follower.follow(log.changeSignals(excluding: nil))
+        followed.begin("values in \(name)") { [weak self] in try await self?.catchUp() }
+        Task { @MainActor [followed] in followed.follow() }
     }
 
     /// The origin of the changes that these values make.
@@ -54,26 +51,27 @@ final class FollowedEngine: Sendable {
         }
     }
 
-    /// Applies the next part of the change log.
-    ///
-    /// - Returns: Whether it was the last part.
-    private func applyNext() async throws -> Bool {
+    /// Refreshes the values that have changed since the cursor, or all.
+    @MainActor private func catchUp() async throws {
         let origin = origin
-        guard
-            let start = cursor.withLock({ $0 }),
-            let delta = try await log.fetchChanges(ChangesRequest(since: start, excluding: origin)).value
-        else {
+        try await followed.catchUp { cursor in
+            try await log.fetchAllChanges(since: cursor, excluding: origin)
+        } show: { delta in
+            // If the origin has been renewed in the meantime, a late write of the old one may have been omitted.
+            guard origin == self.origin else {
+                followed.catchUpSoon()
+                return followed.cursor
+            }
+            let changed = Set(delta.changes.lazy.filter { $0.origin != origin }.map(\.key))
+            let concerned = values.withLock { values in
+                changed.flatMap { values[$0, default: []].compactMap(\.object) }
+            }
+            for value in concerned { try await value.refresh() }
+            return delta.cursor
+        } orAll: {
             let now = try await log.fetchCursor()
             for value in values.withLock({ $0.values.joined().compactMap(\.object) }) { try await value.refresh() }
-            cursor.withLock { $0 = now }
-            return true
+            followed.cursor = now
         }
-        // If the origin has been renewed in the meantime, a late write of the old one may have been omitted.
-        guard origin == self.origin else { return false }
-        let changed = Set(delta.changes.lazy.filter { $0.origin != origin }.map(\.key))
-        let concerned = values.withLock { values in changed.flatMap { values[$0, default: []].compactMap(\.object) } }
-        for value in concerned { try await value.refresh() }
-        cursor.withLock { $0 = delta.cursor }
-        return delta.isComplete
     }
 }
