@@ -147,7 +147,11 @@ struct CopyCommand: ConsoleCommand {
 
     /// The error for items that were not copied, `nil` if all were.
     private static func remainder(_ report: CopyReport) -> ToolError? {
-        var messages: [String] = report.conflicts.isEmpty ? [] : [conflict(report.conflicts).message]
+        var messages: [String] = []
+        if !report.conflicts.isEmpty {
+            messages = ["The destination has different items under these keys. Give --overwrite to replace them."]
+            messages += ToolError.list(report.conflicts.map { "\($0)" })
+        }
         if let error = report.unreadable.error("could not be copied", advice: keysetAdvice) {
             messages.append(error.message)
         }
@@ -158,11 +162,6 @@ struct CopyCommand: ConsoleCommand {
         Give the keyset that the items were written with (--from-keyset FILE), and the name of the collection that was \
         authenticated with them (--from-keyset-collection NAME).
         """
-
-    private static func conflict(_ keys: [CacheKey]) -> ToolError {
-        let text = "The destination has different items under these keys. Give --overwrite to replace them."
-        return ToolError(.failure, ([text] + ToolError.list(keys.map { "\($0)" })).joined(separator: "\n"))
-    }
 
     /// The error for the user when a copy ends early.
     private static func failure(_ error: any Error, after report: CopyReport, on console: Console) -> any Error {

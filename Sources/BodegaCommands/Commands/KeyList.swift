@@ -9,14 +9,6 @@ protocol KeyListCommand: ConsoleCommand {
 extension GetCommand: KeyListCommand {}
 extension RemoveCommand: KeyListCommand {}
 
-extension KeyListCommand {
-    func adding(_ keys: ArraySlice<String>) -> Self {
-        var command = self
-        command.key += keys
-        return command
-    }
-}
-
 /// The keys at the end of the arguments. The parser's time grows with the square of their number, so it skips them.
 enum KeyList {
 

@@ -18,8 +18,9 @@ extension Tool {
             }
             let (parsed, keys) = KeyList.split(arguments)
             var command = try BodegaCommand.parseAsRoot(Array(parsed))
-            if let command = command as? any KeyListCommand {
-                try await command.adding(keys).run(on: console)
+            if var command = command as? any KeyListCommand {
+                command.key += keys
+                try await command.run(on: console)
             } else if let command = command as? any ConsoleCommand {
                 try await command.run(on: console)
             } else {

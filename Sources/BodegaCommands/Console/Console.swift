@@ -59,10 +59,12 @@ struct Console: Sendable {
     ///
     /// - Parameter message: One or more lines, without a line end.
     func complain(_ message: String) {
-        do {
-            try errors.write("bodega: \(TerminalText.escaped(message, keepingNewlines: true))\n")
-        } catch {
-            // Standard error is the last resort; the exit status still reports the failure.
-        }
+        show("bodega: \(TerminalText.escaped(message, keepingNewlines: true))\n")
+    }
+
+    /// Writes text to standard error, if that is possible.
+    func show(_ text: String) {
+        // Standard error is the last resort; the exit status still reports the failure of the command.
+        do { try errors.write(text) } catch {}
     }
 }

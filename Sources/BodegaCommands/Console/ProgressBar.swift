@@ -41,12 +41,8 @@ struct ProgressBar {
     }
 
     private func draw(_ line: String) {
-        do {
-            // Return to the first column, and erase the rest of the line.
-            try console.errors.write("\r\(line)\u{1B}[K")
-        } catch {
-            // Failing to draw the bar does not stop the work.
-        }
+        // Return to the first column, and erase the rest of the line.
+        console.show("\r\(line)\u{1B}[K")
     }
 
     /// The text of the bar, shortened to the width of the terminal.

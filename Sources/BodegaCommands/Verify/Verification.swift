@@ -75,10 +75,9 @@ struct Verification: Sendable {
                 try onItems(count, before + keys.count)
             }
         } catch let error as StorageError {
-            var finding = StorageFinding(
-                .problem, "Not all items\(place) can be read: \(error.message)", key: error.key)
-            finding.file = error.file
-            findings.append(finding)
+            findings.append(
+                StorageFinding(
+                    .problem, "Not all items\(place) can be read: \(error.message)", key: error.key, file: error.file))
         }
     }
 
