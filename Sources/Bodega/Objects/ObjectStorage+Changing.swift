@@ -4,8 +4,8 @@ extension ObjectStorage {
 
     /// Reads an object, changes it, and writes it.
     ///
-    /// On an engine with ``StorageTraits/conditional``, which SQLite, files, memory, PostgreSQL and wrappers around them
-    /// have, no change is lost, whoever else changes the object at the same time: if it has changed since it was read,
+    /// On an engine with ``StorageTraits/conditional``, such as SQLite, files, memory, PostgreSQL and wrappers around
+    /// them, no change is lost, whoever else changes the object at the same time: if it has changed since it was read,
     /// it is read and changed again. On another engine, the later write wins.
     ///
     /// ```swift
@@ -16,8 +16,8 @@ extension ObjectStorage {
     ///   - key: The object's key.
     ///   - change: Changes the object. It may run more than once, and off the caller's actor.
     /// - Returns: The changed object; `nil` if there is none under the key.
-    /// - Throws: The error of `change`; a ``StorageError`` if the object could not be read, decoded, encoded or written;
-    ///   or a `CancellationError`. Except for a write with an unknown outcome, nothing has changed then.
+    /// - Throws: The error of `change`, a ``StorageError`` if the object could not be read, decoded, encoded or
+    ///   written, or a `CancellationError`. Except for a write with an unknown outcome, nothing has changed then.
     @discardableResult
     public func update(
         forKey key: CacheKey, _ change: @Sendable (inout Object) throws -> Void
@@ -74,8 +74,8 @@ extension ObjectStorage {
     /// Removes the objects that match a query, in batches of at most 500.
     ///
     /// On an engine with ``StorageTraits/conditional``, an object that is changed by others in the meantime is removed
-    /// only if it still matches. If the call fails, or the program ends, some of the objects may have been removed; call
-    /// it again.
+    /// only if it still matches. If the call fails, or the program ends, some of the objects may have been removed.
+    /// Then call it again.
     ///
     /// - Parameters:
     ///   - query: The query. Its order does not matter.
