@@ -93,6 +93,18 @@ final class ConcurrentDecoding<Item: StorableItem>: Sendable {
     }
 }
 
+/// A record after decoding.
+enum DecodedRecord<Item: StorableItem>: Sendable {
+    /// An item, its own key, and whether the record has an older shape.
+    case item(Item, belongsUnder: CacheKey, isOld: Bool)
+    case undecodable(StorageError)
+
+    /// The error of a record that can't be decoded.
+    var error: StorageError? {
+        if case .undecodable(let error) = self { error } else { nil }
+    }
+}
+
 /// All records of an engine after decoding: regular ones, which are items of the current shape under their own keys,
 /// and others.
 struct DecodedRecords<Item: StorableItem>: Sendable {

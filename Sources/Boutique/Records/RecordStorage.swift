@@ -1,4 +1,5 @@
 import Bodega
+import Foundation
 import Logging
 
 /// The records of a store. It reads, decodes, encodes and writes them off the main actor.
@@ -60,6 +61,17 @@ struct RecordStorage<Item: StorableItem>: Sendable {
                 metadata: ["items": "\(Item.self)", "count": "\(undecodable.count - limit)"]
             )
         }
+    }
+
+    /// Reads records.
+    ///
+    /// - Returns: The records that exist, and an error with its key for each that the engine can't read, for example
+    ///   because it can't be decrypted.
+    func fetch(
+        _ keys: [CacheKey]
+    ) async throws -> (records: [(key: CacheKey, data: Data)], unreadable: [StorageError]) {
+        let answer = try await engine.fetch(FetchRequest(keys, options: options))
+        return (answer.value.map { ($0.key, $0.data) }, answer.report.unreadable)
     }
 
     /// Applies operations with the store's origin.

@@ -1,13 +1,30 @@
 public import Bodega
 
+/// The records of an engine after loading.
+struct LoadedRecords<Item: StorableItem>: Sendable {
+    var contents = OrderedItems<Item>()
+    var exceptions = RecordExceptions()
+    /// The cursor in the engine's log at which the records were read, if it is known.
+    var cursor: StorageCursor?
+}
+
 extension LoadedRecords {
+    /// Puts the items in order.
+    init(_ decoded: DecodedRecords<Item>) {
+        for error in decoded.unreadable { exceptions.report(error) }
+        if decoded.irregular.isEmpty, let contents = OrderedItems(decoded.items, ranks: decoded.ranks) {
+            self.contents = contents
+        } else {
+            addAll(decoded)
+        }
+    }
 
     /// Adds records of which some may not be items under their own keys.
     ///
     /// If several records hold the same item, the one under the item's own key wins, or else the one with the smallest
     /// key, and the others are reported. A copy of a reported record has a greater key than the original, so the same
     /// record wins at each load.
-    mutating func addAll(_ decoded: DecodedRecords<Item>) {
+    private mutating func addAll(_ decoded: DecodedRecords<Item>) {
         contents.reserveCapacity(decoded.keys.count)
         decoded.forEach { key, record in
             switch record {

@@ -2,38 +2,6 @@ import Bodega
 import Foundation
 import Logging
 
-/// The records of an engine after loading.
-struct LoadedRecords<Item: StorableItem>: Sendable {
-    var contents = OrderedItems<Item>()
-    var exceptions = RecordExceptions()
-    /// The cursor in the engine's log at which the records were read, if it is known.
-    var cursor: StorageCursor?
-}
-
-extension LoadedRecords {
-    /// Puts the items in order.
-    init(_ decoded: DecodedRecords<Item>) {
-        for error in decoded.unreadable { exceptions.report(error) }
-        if decoded.irregular.isEmpty, let contents = OrderedItems(decoded.items, ranks: decoded.ranks) {
-            self.contents = contents
-        } else {
-            addAll(decoded)
-        }
-    }
-}
-
-/// A record after decoding.
-enum DecodedRecord<Item: StorableItem>: Sendable {
-    /// An item, its own key, and whether the record has an older shape.
-    case item(Item, belongsUnder: CacheKey, isOld: Bool)
-    case undecodable(StorageError)
-
-    /// The error of a record that can't be decoded.
-    var error: StorageError? {
-        if case .undecodable(let error) = self { error } else { nil }
-    }
-}
-
 extension RecordStorage {
 
     /// The number of records of an older shape that are rewritten in one batch.
@@ -67,17 +35,6 @@ extension RecordStorage {
     func load(_ keys: [CacheKey]) async throws -> [(key: CacheKey, record: DecodedRecord<Item>)] {
         let (records, unreadable) = try await fetch(keys)
         return await decode(records, unreadable: unreadable)
-    }
-
-    /// Reads records.
-    ///
-    /// - Returns: The records that exist, and an error with its key for each that the engine can't read, for example
-    ///   because it can't be decrypted.
-    func fetch(
-        _ keys: [CacheKey]
-    ) async throws -> (records: [(key: CacheKey, data: Data)], unreadable: [StorageError]) {
-        let answer = try await engine.fetch(FetchRequest(keys, options: options))
-        return (answer.value.map { ($0.key, $0.data) }, answer.report.unreadable)
     }
 
     /// Decodes records, and adds those that the engine can't read.
