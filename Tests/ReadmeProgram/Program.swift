@@ -1,5 +1,6 @@
 import Boutique
 import Foundation
+import Observation
 
 struct Note: Codable, Sendable, Identifiable {
     var id: String
@@ -8,8 +9,9 @@ struct Note: Codable, Sendable, Identifiable {
 }
 
 @MainActor
-final class NotesController {
-    @Stored var notes: [Note]
+@Observable
+final class NotesModel {
+    @ObservationIgnored @Stored var notes: [Note]  // does its own tracking
 
     init(_ store: Store<Note>) {
         _notes = Stored(in: store)
@@ -30,9 +32,9 @@ struct Program {
     static func main() async throws {
         let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Notes"))
         let store = try await Store<Note>(storage: engine)
-        let controller = NotesController(store)
+        let model = NotesModel(store)
 
-        try await controller.write("Buy milk")
-        print(controller.notes.map(\.text))  // the second run prints two notes
+        try await model.write("Buy milk")
+        print(model.notes.map(\.text))  // the second run prints two notes
     }
 }

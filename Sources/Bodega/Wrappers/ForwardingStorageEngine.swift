@@ -7,7 +7,7 @@ public import Foundation
 ///     let base: any StorageBackend
 ///
 ///     func forward<Value>(
-///         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+///         _ call: StorageCall, _ body: @concurrent () async throws -> StorageAnswer<Value>
 ///     ) async throws -> StorageAnswer<Value> {
 ///         print(call.operation, call.count)
 ///         return try await body()
@@ -36,7 +36,7 @@ public protocol ForwardingStorageEngine: StorageBackend {
     /// - Returns: The answer to the call.
     /// - Throws: The error of the call.
     func forward<Value: StorageAnswerValue>(
-        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        _ call: StorageCall, _ body: @concurrent () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value>
 }
 

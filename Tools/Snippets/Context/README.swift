@@ -6,5 +6,5 @@ import Foundation
 
 let url: URL = { fatalError() }()
 let directory: FileManager.Directory = { fatalError() }()
-let secrets: any SecretStorage = MemorySecretStorage()
-let keyset = EncryptionKeyset()
+nonisolated let secrets: any SecretStorage = MemorySecretStorage()
+nonisolated let keyset = EncryptionKeyset()

@@ -20,7 +20,7 @@ extension Metrics {
         _ name: String, _ wrap: @escaping @MainActor (SQLiteStorageEngine) -> any StorageEngine
     ) -> [Metric] {
         [
-            Metric("wrapper.\(name).store.insert", baseline: "a store on SQLite alone, relaxed", maximum: 1.15) { plan in
+            Metric("wrapper.\(name).store.insert", baseline: "a store on SQLite alone", maximum: 1.15) { plan in
                 try await compareInserts(plan, wrap)
             }
         ]
