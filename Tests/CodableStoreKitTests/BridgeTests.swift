@@ -69,12 +69,13 @@ import Testing
         }.makeAsyncIterator()
         try await store.insert(Chore(id: "1", title: "a"))
         try sync.save(Chore(id: "2", title: "b"))
+        for event in ["saved 1 a", "saved 2 b"] { #expect(await events.next() == event) }
+        // Without waiting, only the last change of each object would be reported.
         try await store.insert([Chore(id: "1", title: "c"), Chore(id: "3", title: "d")])
+        for event in ["saved 1 c", "saved 3 d"] { #expect(await events.next() == event) }
         try await store.remove(id: "1").insert(Chore(id: "4", title: "e")).run()
+        for event in ["deleted 1 c", "saved 4 e"] { #expect(await events.next() == event) }
         try await store.removeAll()
-        for event in ["saved 1 a", "saved 2 b", "saved 1 c", "saved 3 d", "deleted 1 c", "saved 4 e"] {
-            #expect(await events.next() == event)
-        }
         var removed: Set<String> = []
         for _ in 0..<3 { if let event = await events.next() { removed.insert(event) } }
         #expect(removed == ["deleted 2 b", "deleted 3 d", "deleted 4 e"])

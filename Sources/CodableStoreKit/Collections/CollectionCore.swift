@@ -148,7 +148,7 @@ final class CollectionCore: Sendable {
     }
 
     /// Enqueues foreign changes.
-    private func note(_ effects: [SQLiteEffect]) {
+    private func note(_ effects: [RecordEffect]) {
         deliveries.begin()
         let observers = observers.withLock { Array($0.values) }
         for effect in effects {
@@ -162,5 +162,5 @@ final class CollectionCore: Sendable {
 /// Observers of objects of any type.
 protocol RecordObservers: AnyObject, Sendable {
     /// Enqueues a foreign change.
-    func enqueue(_ effect: SQLiteEffect)
+    func enqueue(_ effect: RecordEffect)
 }

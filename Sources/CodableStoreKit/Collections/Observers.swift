@@ -73,7 +73,7 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
     /// - Parameters:
     ///   - change: The change.
     ///   - effect: Its effect on the records.
-    func enqueue(_ change: ObjectChange<Object>, _ effect: SQLiteEffect) {
+    func enqueue(_ change: ObjectChange<Object>, _ effect: RecordEffect) {
         if Object.self is AnyObject.Type { enqueue(effect) } else { enqueue { change } }
     }
 
@@ -104,7 +104,7 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
 
 extension Observers: RecordObservers {
 
-    func enqueue(_ effect: SQLiteEffect) {
+    func enqueue(_ effect: RecordEffect) {
         enqueue {
             switch effect {
             case .written(let key, let data): Self.object(data, key).map { .saved($0) }

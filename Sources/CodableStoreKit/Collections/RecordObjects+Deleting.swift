@@ -24,7 +24,7 @@ extension RecordObjects {
         // Unsafe here and below because another thread may run the closures, while this one waits for it.
         nonisolated(unsafe) let decoded = DecodedRecords(items, self)
         nonisolated(unsafe) var outcomes: [Outcome<Object>] = []
-        nonisolated(unsafe) var removed: [SQLiteEffect] = []
+        nonisolated(unsafe) var removed: [RecordEffect] = []
         nonisolated(unsafe) let this = self
         try records.update { contents in
             (outcomes, removed) = ([], [])
@@ -84,7 +84,7 @@ extension RecordObjects {
         }
     }
 
-    private func enqueue(_ outcome: Outcome<Object>, _ effect: SQLiteEffect) {
+    private func enqueue(_ outcome: Outcome<Object>, _ effect: RecordEffect) {
         if case .success(let object) = outcome.result { observers.enqueue(.deleted(object), effect) }
     }
 }
@@ -95,7 +95,7 @@ private final class Deletion<Object: BaseCodableStoreable> {
     let key: CacheKey?
     var result: Result<Object, any Error>
     /// The removal of the object's record, `nil` if there is no such record.
-    var effect: SQLiteEffect?
+    var effect: RecordEffect?
     private let initial: Result<Object, any Error>
 
     init(_ identifier: Object.ID, _ key: Result<CacheKey, any Error>) {

@@ -9,48 +9,15 @@ struct KnownRecords: Sendable {
 
     /// The records, `nil` before they were read.
     private var records: [CacheKey: Data]?
-    /// The records that were reported before all were read, `nil` for removed ones.
+    /// What this process has reported before the records were read, `nil` for a removed record.
     private var reported: [CacheKey: Data?] = [:]
 
-    /// Whether the records were read.
-    var areRead: Bool { records != nil }
-
-    /// Whether it is known that there are no records.
-    var areNone: Bool { records?.isEmpty ?? false }
-
-    /// Whether records were reported before all were read.
-    var haveReports: Bool { !reported.isEmpty }
-
-    /// Adopts all records.
-    ///
-    /// - Parameters:
-    ///   - items: The records.
-    ///   - changed: The keys of records that may have changes that were not reported yet.
-    mutating func read(_ items: [(key: CacheKey, data: Data)], changed: Set<CacheKey>) {
-        var records: [CacheKey: Data] = [:]
-        records.reserveCapacity(items.count)
-        for (key, data) in items where !changed.contains(key) { records[key] = data }
-        for (key, data) in reported { records[key] = data }
-        self.records = records
-        reported = [:]
-    }
-
-    /// Notes an operation that another path reports.
+    /// Notes an own operation, which its caller reports.
     mutating func note(_ operation: StorageOperation) {
         switch operation {
         case .write(let key, let data): set(data, key)
         case .remove(let key): set(nil, key)
-        case .removeAll:
-            records = [:]
-            reported = [:]
-        }
-    }
-
-    /// Notes an effect that another path reports.
-    mutating func note(_ effect: SQLiteEffect) {
-        switch effect {
-        case .written(let key, let data): set(data, key)
-        case .removed(let key, _): set(nil, key)
+        case .removeAll: (records, reported) = (records.map { _ in [:] }, [:])
         }
     }
 
@@ -58,33 +25,31 @@ struct KnownRecords: Sendable {
         if records == nil { reported[key] = .some(data) } else { records?[key] = data }
     }
 
-    /// Adopts the changes in the log.
+    /// Adopts changes.
     ///
-    /// - Returns: The effects that were not reported yet.
-    mutating func apply(_ update: SQLiteCollectionUpdate) -> [SQLiteEffect] {
-        let stored = Dictionary(update.items.map { ($0.key, $0.data) }) { first, _ in first }
-        guard let changes = update.changes else {
-            // Of records that were not read, and are gone, nothing is known.
-            let known = records ?? reported.compactMapValues { $0 }
-            (records, reported) = (stored, [:])
-            let removed = known.filter { stored[$0.key] == nil }.map { SQLiteEffect.removed($0.key, $0.value) }
-            return removed + update.items.filter { known[$0.key] != $0.data }.map { .written($0.key, $0.data) }
+    /// - Parameters:
+    ///   - keys: The keys of the changes, in their order; `nil` if they are unknown.
+    ///   - items: The stored records under these keys. Without keys, all records.
+    /// - Returns: The effects on the records that were known.
+    mutating func apply(_ keys: ArraySlice<CacheKey>?, _ items: [(key: CacheKey, data: Data)]) -> [RecordEffect] {
+        let stored = Dictionary(items.lazy.map { ($0.key, $0.data) }) { first, _ in first }
+        guard let keys else {
+            defer { (records, reported) = (stored, [:]) }
+            // Observers are not notified of the records that existed when the observation began.
+            if records == nil, reported.isEmpty { return [] }
+            var known = records ?? stored
+            for (key, data) in reported { known[key] = data }
+            let removed = known.filter { stored[$0.key] == nil }.map { RecordEffect.removed($0.key, $0.value) }
+            return removed + items.filter { known[$0.key] != $0.data }.map { .written($0.key, $0.data) }
         }
         // Only the last change of each key counts: it has led to the stored record.
         var last: [CacheKey: Int] = [:]
-        for (number, change) in changes.enumerated() { last[change.key] = number }
-        var effects: [SQLiteEffect] = []
-        for (number, change) in changes.enumerated() where last[change.key] == number {
-            let before = records?[change.key]
-            records?[change.key] = stored[change.key]
-            switch (before, stored[change.key]) {
-            case (_, let data?):
-                // Others may have written the same data again.
-                if data != before || !change.isReported { effects.append(.written(change.key, data)) }
-            case (let data?, nil): effects.append(.removed(change.key, data))
-            case (nil, nil): break
-            }
+        for (number, key) in zip(keys.indices, keys) { last[key] = number }
+        return zip(keys.indices, keys).compactMap { number, key in
+            guard last[key] == number else { return nil }
+            let before = records?[key]
+            records?[key] = stored[key]
+            return stored[key].map { .written(key, $0) } ?? before.map { .removed(key, $0) }
         }
-        return effects
     }
 }

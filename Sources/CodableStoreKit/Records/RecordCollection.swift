@@ -52,7 +52,7 @@ protocol RecordCollection: AnyObject, Sendable {
     /// - Parameter receive: Called with foreign changes, in one order with the calls of `committed`. It must return
     ///   quickly and use no store.
     /// - Returns: A closure that ends the following, or `nil` if foreign changes cannot be followed.
-    func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)?
+    func follow(_ receive: @escaping @Sendable ([RecordEffect]) -> Void) -> (@Sendable () -> Void)?
 }
 
 /// The records during an update.
@@ -76,5 +76,5 @@ extension RecordCollection {
 
     func prepareToFollow() throws {}
 
-    func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? { nil }
+    func follow(_ receive: @escaping @Sendable ([RecordEffect]) -> Void) -> (@Sendable () -> Void)? { nil }
 }

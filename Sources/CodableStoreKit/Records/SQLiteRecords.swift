@@ -56,13 +56,10 @@ final class SQLiteRecords: RecordCollection {
         committed: @escaping @Sendable () -> Void
     ) throws {
         try using(creating: true) { collection in
-            let operations = Locked<[StorageOperation]>([])
-            try collection.update(at: Date()) { contents in
-                let planned = try body(contents)
-                operations.withLock { $0 = planned }
-                return planned
-            } committed: { [follower] in
-                if let follower = follower.withLock({ $0 }) { follower.note(operations.withLock { $0 }) }
+            try collection.update(at: Date(), since: place(in: collection)) { contents in
+                try body(contents)
+            } committed: { [follower] change in
+                follower.withLock { $0 }?.note(change, of: collection)
                 committed()
             }
         }
@@ -70,20 +67,24 @@ final class SQLiteRecords: RecordCollection {
 
     func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) throws {
         let isPresent: Void? = try using(creating: false) { collection in
-            try collection.remove { [follower] items in
-                // Only these: others may have removed more, which the follower has yet to report.
-                follower.withLock { $0 }?.note(items.map { .remove(key: $0.key) })
-                committed(items)
+            try collection.remove(since: place(in: collection)) { [follower] change in
+                follower.withLock { $0 }?.note(change, of: collection)
+                committed(change.removed)
             }
         }
         if isPresent == nil { committed([]) }
+    }
+
+    /// Returns the place that the follower has reached when it is called.
+    private func place(in collection: SQLiteCollection) -> @Sendable () -> SQLiteFollowedState? {
+        { [follower] in follower.withLock { $0 }?.place(in: collection) }
     }
 
     func prepareToFollow() throws {
         _ = try using(creating: true) { try $0.checkPlace() }
     }
 
-    func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
+    func follow(_ receive: @escaping @Sendable ([RecordEffect]) -> Void) -> (@Sendable () -> Void)? {
         let open: SQLiteFollower.Open = { [weak self] in try self?.collection(creating: true) }
         let replace: SQLiteFollower.Replace = { [weak self] collection, error in
             // A removed file is not created again just to observe it.

@@ -154,21 +154,16 @@ struct StreamTests {
     @Test func `A streamed item is in the log once, and other collections on the file observe it`() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let cursor = try await engine.fetchCursor()
-        let effects = Locked<[SQLiteEffect]>([])
         let collection = SQLiteCollection(of: engine)
-        let place = try collection.followedPlace().place
-        let end = collection.observeCommits(at: place) { new in effects.withLock { $0 += new } }
+        var place = SQLiteFollowedState.nowhere
+        try collection.readUpdate(since: { place }, { place = $0.place })
         try await engine.write(stream: StorageByteStream(Self.large), key: key)
-        end?()
         let delta = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [key])
-        let written = effects.withLock { effects in
-            effects.compactMap {
-                if case .written(let key, let data) = $0 { StorageCondition(key: key, data: data) } else { nil }
-            }
+        try collection.readUpdate(since: { place }) { update in
+            #expect(update.keys(after: place) == [key])
+            #expect(update.items.map(\.key) == [key] && update.items.map(\.data) == [Self.large])
         }
-        #expect(written.map(\.key) == [key])
-        #expect(written.map(\.data) == [Self.large])
     }
 
     @Test func `A stream of a file has the bytes of the file that was opened`() async throws {

@@ -25,7 +25,7 @@ import Testing
 
         func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) {}
 
-        func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
+        func follow(_ receive: @escaping @Sendable ([RecordEffect]) -> Void) -> (@Sendable () -> Void)? {
             followers.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
             return { self.followers.withLock { $0.now -= 1 } }
         }

@@ -58,7 +58,7 @@ import Testing
         print("refilled by another engine: EMPORIUM_SEED=\(seed)")
         var (random, refilling) = (SeededGenerator(seed: seed), Refilling(seed: ~seed))
         let other = try SQLiteStorageEngine(openingFile: file, durability: .relaxed)
-        // Through the same open file, commits are reported as they happen.
+        // Through the same open file, commits are signaled as they happen.
         let store = CodableStore<Letter>(
             container: "c", engine: isSameFile ? .sqlite(other) : .sqlite(in: folder.directory))
         try store.save(Letter(id: "first"))

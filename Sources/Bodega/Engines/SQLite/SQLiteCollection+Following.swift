@@ -14,158 +14,118 @@ package struct SQLiteFollowedState: Sendable {
 
     /// Whether another place is in the same table. A collection that was removed and created again has another one.
     package func isInTable(of other: SQLiteFollowedState) -> Bool { end?.table.name == other.end?.table.name }
+
+    /// The number of the row in the log.
+    fileprivate var number: Int { end.flatMap { SQLiteLog.Row($0.cursor)?.number } ?? 0 }
 }
 
 /// The changes of a collection from one place to another, and the items at the second one.
 package struct SQLiteCollectionUpdate: Sendable {
-
-    /// A change in the log.
-    package struct Change: Sendable {
-        package let key: CacheKey
-        /// Whether it was committed through the same file, so that followers know it.
-        package let isReported: Bool
-    }
-
-    /// The changes in their order, `nil` if the log does not reach back, or is another one.
-    package let changes: [Change]?
-    /// The existing items under the written keys. Without changes, all items in insertion order.
+    private let start: SQLiteFollowedState
+    private let changes: [CacheKey]?
+    /// The existing items under the changed keys. Without changes, all items in insertion order.
     package let items: [(key: CacheKey, data: Data)]
     /// The place that is reached.
     package let place: SQLiteFollowedState
+
+    fileprivate init(
+        _ changes: [CacheKey]?, _ items: [(key: CacheKey, data: Data)], from start: SQLiteFollowedState,
+        to place: SQLiteFollowedState
+    ) {
+        (self.start, self.changes, self.items, self.place) = (start, changes, items, place)
+    }
+
+    /// The keys of the changes after a place that is not before the first one, in the order of the changes; `nil` if
+    /// the log does not reach back, or is another one.
+    package func keys(after place: SQLiteFollowedState?) -> ArraySlice<CacheKey>? {
+        changes?.dropFirst(max(0, (place?.number ?? 0) - start.number))
+    }
+}
+
+/// A change that a collection has made itself.
+package struct SQLiteOwnChange: Sendable {
+    /// The changes up to this one, `nil` if there is no follower. They contain those that were made through the
+    /// collection itself in the same transaction.
+    package internal(set) var earlier: SQLiteCollectionUpdate?
+    /// The operations of the change.
+    package internal(set) var operations: [StorageOperation] = []
+    /// The items that were removed with the collection.
+    package internal(set) var removed: [(key: CacheKey, data: Data)] = []
+    /// The place after the change.
+    package internal(set) var place = SQLiteFollowedState.nowhere
 }
 
 // Following a collection creates its log, but never the collection.
 extension SQLiteCollection {
 
-    /// The place that the collection has now reached, and its items if they are few and small, so that reading them
-    /// takes hardly longer.
-    package func followedPlace() throws -> (place: SQLiteFollowedState, items: [(key: CacheKey, data: Data)]?) {
-        while true {
-            let found = try core.blockingReadMany { db -> (SQLiteFollowedState, [(key: CacheKey, data: Data)]?)? in
-                guard let table = try currentTable(in: db) else { return (SQLiteFollowedState.nowhere, []) }
-                let history = SQLiteHistory(of: table, in: core)
-                guard let end = try history.end(in: db) else {
-                    guard case .pool = try core.connections else { throw history.missing() }
-                    return nil
-                }
-                let place = SQLiteFollowedState(end: (table, end.cursor))
-                return (place, try table.isSmall(in: db) ? table.allItems(in: db) : nil)
-            }
-            if let found { return found }
-            try core.blockingWriteUnreported { [self] db in try beginLog(in: db) }
-        }
-    }
-
     /// Whether the collection exists.
     package func exists() throws -> Bool { try core.blockingReadMany { try currentTable(in: $0) != nil } }
 
-    /// Reads all items, and the keys of those changed since a place.
-    ///
-    /// - Returns: `nil` if the log does not reach back to the place.
-    package func allItems(
-        since place: SQLiteFollowedState
-    ) throws -> (items: [(key: CacheKey, data: Data)], changed: Set<CacheKey>)? {
-        try core.blockingReadMany { db in
-            guard let (table, cursor) = place.end,
-                let delta = try SQLiteHistory(of: table, in: core)
-                    .changes(ChangesRequest(since: cursor, fields: []), in: db)
-            else { return nil }
-            return (try table.allItems(in: db), Set(delta.changes.map(\.key)))
-        }
-    }
-
     /// Reads the changes of all writers. If the collection has another table than before, all of its items are read.
     ///
-    /// It blocks commits through the same file, and all earlier ones have been reported to followers. So a follower
-    /// knows which changes are new to it, and in which order.
+    /// It blocks commits through the same file. A change through the collection itself has either been passed to its
+    /// caller as committed, or comes later. So a follower knows which changes are new to it, and in which order.
     ///
     /// - Parameters:
-    ///   - place: The place after which to begin.
+    ///   - place: Returns the place after which to begin, `nil` to read nothing.
     ///   - receive: Receives the changes. It must return quickly.
-    package func readUpdate(since place: SQLiteFollowedState, _ receive: (SQLiteCollectionUpdate) -> Void) throws {
+    package func readUpdate(
+        since place: () -> SQLiteFollowedState?, _ receive: (SQLiteCollectionUpdate) -> Void
+    ) throws {
         let (writer, commits) = try core.blockingWritable()
         try core.mapped {
             try writer.writeWithoutTransaction { db in
-                var found: Found?
+                guard let place = place() else { return }
+                var update: SQLiteCollectionUpdate?
                 try db.inTransaction(.deferred) {
-                    found = try self.found(since: place, in: db)
+                    update = try changes(since: place, creatingLog: false, in: db)
                     return .commit
                 }
-                if found == nil {
+                if update == nil {
                     try db.inTransaction(.immediate) {
                         try commits.place.check()
-                        try beginLog(in: db)
-                        found = try self.found(since: place, in: db)
+                        update = try changes(since: place, creatingLog: true, in: db)
                         return .commit
                     }
                 }
-                if let found { receive(update(found, since: place)) }
+                if let update { receive(update) }
             }
         }
     }
 
-    /// Observes the commits of other collections and engines through the same file, to the table of a place.
-    ///
-    /// - Parameters:
-    ///   - place: The place.
-    ///   - observer: Receives the effects of each commit, in the order of the commits, on the thread that commits. It
-    ///     must return quickly.
-    /// - Returns: A closure that ends the observation; `nil` if the collection does not exist.
-    package func observeCommits(
-        at place: SQLiteFollowedState, _ observer: @escaping @Sendable ([SQLiteEffect]) -> Void
-    ) -> (@Sendable () -> Void)? {
-        guard let table = place.end?.table else { return nil }
-        let number = core.observers.add(to: table, excluding: ObjectIdentifier(self), observer)
-        return { [core] in core.observers.remove(from: table, number) }
-    }
-
-    /// Signals that the collection may have left a place, see ``SQLiteStorageEngine/changeSignals()``. If it does not
+    /// Signals that others may have changed the collection, see ``SQLiteStorageEngine/changeSignals()``. If it does not
     /// exist, every commit to the file is signaled.
     package func changeSignals(at place: SQLiteFollowedState) -> AsyncStream<Void> {
-        core.watch.signals(for: place.end?.table)
+        core.watch.signals(for: place.end?.table, excluding: origin)
     }
 
-    // MARK: Reading
-
-    private struct Found {
-        var changes: [StorageChange]?
-        let items: [(key: CacheKey, data: Data)]
-        let place: SQLiteFollowedState
-    }
-
-    /// - Returns: `nil` if the collection has no log.
-    private func found(since place: SQLiteFollowedState, in db: Database) throws -> Found? {
+    /// Reads the changes since a place inside of a transaction.
+    ///
+    /// - Returns: `nil` if the collection has no log, and none is to be created.
+    func changes(
+        since place: SQLiteFollowedState, creatingLog: Bool, in db: Database
+    ) throws -> SQLiteCollectionUpdate? {
         // A log is removed together with its table, and the name of neither is used again.
-        if let (table, cursor) = place.end,
-            let delta = try SQLiteHistory(of: table, in: core).changes(ChangesRequest(since: cursor), in: db)
-        {
-            let reached = SQLiteFollowedState(end: (table, delta.cursor))
-            let items = delta.items.map { (key: $0.key, data: $0.data) }
-            return Found(changes: delta.changes, items: items, place: reached)
+        if let (table, cursor) = place.end, let row = SQLiteLog.Row(cursor) {
+            let history = SQLiteHistory(of: table, in: core)
+            if let end = try history.end(in: db) {
+                if end == row { return SQLiteCollectionUpdate([], [], from: place, to: place) }
+                // Items that this collection has written are not new to the follower.
+                let request = ChangesRequest(since: cursor, excluding: origin)
+                if try table.log.has(row, in: db), let delta = try history.changes(request, in: db) {
+                    return SQLiteCollectionUpdate(
+                        delta.changes.map(\.key), delta.items.map { ($0.key, $0.data) }, from: place,
+                        to: SQLiteFollowedState(end: (table, delta.cursor)))
+                }
+            }
         }
         guard let table = try currentTable(in: db) else {
-            return Found(changes: nil, items: [], place: .nowhere)
+            return SQLiteCollectionUpdate(nil, [], from: place, to: .nowhere)
         }
-        guard let end = try SQLiteHistory(of: table, in: core).end(in: db) else { return nil }
-        let new = SQLiteFollowedState(end: (table, end.cursor))
-        return Found(changes: nil, items: try table.allItems(in: db), place: new)
-    }
-
-    private func update(_ found: Found, since place: SQLiteFollowedState) -> SQLiteCollectionUpdate {
-        let reported = found.place.end.map { end in
-            core.observers.takeReported(of: end.table, by: ObjectIdentifier(self))
-        }
-        let first = (place.end.flatMap { SQLiteLog.Row($0.cursor)?.number } ?? 0) + 1
-        let changes = found.changes?.enumerated().map { offset, change in
-            SQLiteCollectionUpdate.Change(
-                key: change.key, isReported: reported?.contains(first + offset) ?? false)
-        }
-        return SQLiteCollectionUpdate(changes: changes, items: found.items, place: found.place)
-    }
-
-    /// Creates the log inside of a transaction, unless another writer has created it or removed the collection.
-    private func beginLog(in db: Database) throws {
-        guard let table = try currentTable(in: db) else { return }
-        try SQLiteHistory(of: table, in: core).begin(in: db)
+        let history = SQLiteHistory(of: table, in: core)
+        if creatingLog { try history.begin(in: db) }
+        guard let end = try history.end(in: db) else { return nil }
+        return SQLiteCollectionUpdate(
+            nil, try table.allItems(in: db), from: place, to: SQLiteFollowedState(end: (table, end.cursor)))
     }
 }

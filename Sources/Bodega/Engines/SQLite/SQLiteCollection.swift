@@ -13,7 +13,7 @@ package final class SQLiteCollection: Sendable {
 
     /// The collection's table, `nil` until it is found, and after it was found to have been removed.
     private let found: Locked<SQLiteTable?>
-    private let origin = StorageOrigin.random()
+    let origin = StorageOrigin.random()
 
     /// Uses the collection of an engine, and the engine's file.
     package init(of engine: SQLiteStorageEngine) {
@@ -155,76 +155,82 @@ package final class SQLiteCollection: Sendable {
     ///
     /// - Parameters:
     ///   - date: The date of the writes.
+    ///   - place: Returns the place that a follower has reached, `nil` if there is none. It may run more than once.
     ///   - body: Determines the operations. It may run more than once, and must not use the file otherwise.
     ///   - committed: Called when they are committed, in the order of the commits. It must not use the file.
     package func update(
         at date: Date,
+        since place: @escaping @Sendable () -> SQLiteFollowedState? = { nil },
         _ body: @escaping @Sendable (SQLiteContents) throws -> [StorageOperation],
-        committed: @escaping @Sendable () -> Void
+        committed: @escaping @Sendable (SQLiteOwnChange) -> Void
     ) throws {
         while true {
             do {
-                return try withTable { try update($0, at: date, body, committed: committed) }
+                return try withTable { table in
+                    try change(table, since: place, isLogged: true) { contents, change in
+                        change.operations = try body(contents)
+                    } _: { db, batch in
+                        try table.apply(batch, at: date, in: db)
+                    } committed: {
+                        committed($0)
+                    }
+                }
             } catch let error as StorageError where name != nil && error.isOfRemovedCollection {
                 // Each time, another writer has removed the collection.
             }
         }
     }
 
-    private func update(
-        _ table: SQLiteTable,
-        at date: Date,
-        _ body: @escaping @Sendable (SQLiteContents) throws -> [StorageOperation],
-        committed: @escaping @Sendable () -> Void
+    /// Removes the collection with all of its items. The unnamed collection of an engine stays, without items.
+    ///
+    /// - Parameters:
+    ///   - place: Returns the place that a follower has reached, `nil` if there is none. It may run more than once.
+    ///   - committed: Called when the items are gone, in the order of the commits. It must not use the file.
+    package func remove(
+        since place: @escaping @Sendable () -> SQLiteFollowedState? = { nil },
+        _ committed: @escaping @Sendable (SQLiteOwnChange) -> Void
     ) throws {
-        let operations = Locked<[StorageOperation]>([])
-        let change = change(of: table) { operations.withLock { $0 } }
-        try core.blockingWrite(change) { db in
-            let planned = try body(SQLiteContents(table: table, db: db))
-            operations.withLock { $0 = planned }
-        } _: { db in
-            try table.apply(StorageBatch(operations.withLock { $0 }, origin: change.origin), at: date, in: db)
-        } committed: {
-            committed()
+        // Only to find it: a collection that does not exist is not created.
+        _ = try readOne(orElse: true) { $0.isEmpty }
+        guard let table = knownTable else { return committed(SQLiteOwnChange()) }
+        do {
+            try change(table, since: place, isLogged: !table.isOfCollection) { contents, change in
+                change.removed = try contents.allItems()
+                change.operations = [.removeAll]
+            } _: { db, batch in
+                if table.isOfCollection { return try SQLiteCollections.remove(table, in: db) }
+                try table.apply(batch, at: Date(), in: db)
+            } committed: {
+                committed($0)
+            }
+        } catch let error as StorageError where error.isOfRemovedCollection {
+            committed(SQLiteOwnChange())
         }
+        if name != nil { forget(table) }
     }
 
     private func change(
-        of table: SQLiteTable, _ operations: @escaping @Sendable () -> [StorageOperation]
-    ) -> SQLiteChange {
-        SQLiteChange(
-            table: table, writer: ObjectIdentifier(self), origin: StorageOrigin.current ?? origin,
-            operations: operations)
-    }
-
-    /// Removes the collection with all of its items. The unnamed collection of an engine stays, without items.
-    ///
-    /// - Parameter committed: Called with the removed items when they are gone, in the order of the commits. It must
-    ///   not use the file.
-    package func remove(_ committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) throws {
-        // Only to find it: a collection that does not exist is not created.
-        _ = try readOne(orElse: true) { $0.isEmpty }
-        guard let table = knownTable else { return committed([]) }
-        let items = Locked<[(key: CacheKey, data: Data)]>([])
-        let change = change(of: table) { [.removeAll] }
-        let plan: SQLiteGroupCommit.Work = { db in
-            let all = try table.allItems(in: db)
-            items.withLock { $0 = all }
+        _ table: SQLiteTable,
+        since place: @escaping @Sendable () -> SQLiteFollowedState?,
+        isLogged: Bool,
+        planning plan: @escaping @Sendable (SQLiteContents, inout SQLiteOwnChange) throws -> Void,
+        _ work: @escaping @Sendable (Database, StorageBatch) throws -> Void,
+        committed: @escaping @Sendable (SQLiteOwnChange) -> Void
+    ) throws {
+        let origin = StorageOrigin.current ?? origin
+        let planned = Locked(SQLiteOwnChange())
+        try core.blockingWrite(to: table, by: origin, isLogged: isLogged) { [self] db in
+            var change = SQLiteOwnChange()
+            change.earlier = try place().flatMap { try changes(since: $0, creatingLog: true, in: db) }
+            try plan(SQLiteContents(table: table, db: db), &change)
+            planned.withLock { [change] in $0 = change }
+        } _: { db in
+            try work(db, StorageBatch(planned.withLock { $0.operations }, origin: origin))
+        } committed: { commit in
+            var change = planned.withLock { $0 }
+            if let commit { change.place = SQLiteFollowedState(end: (table, commit.after)) }
+            committed(change)
         }
-        do {
-            if table.isOfCollection {
-                try core.blockingRemove(change, planning: plan) { committed(items.withLock { $0 }) }
-            } else {
-                try core.blockingWrite(change, planning: plan) { db in
-                    try table.apply(StorageBatch([.removeAll], origin: change.origin), at: Date(), in: db)
-                } committed: {
-                    committed(items.withLock { $0 })
-                }
-            }
-        } catch let error as StorageError where error.isOfRemovedCollection {
-            committed([])
-        }
-        if name != nil { forget(table) }
     }
 }
 

@@ -32,9 +32,10 @@ extension SQLiteStorageEngine {
         if name.isEmpty { return }
         let found = try await core.readMany { [core] db in try core.existingTable(ofCollection: name, in: db) }
         guard let found else { return }
-        let origin = StorageOrigin.current ?? origin
-        let change = SQLiteChange(table: found, writer: ObjectIdentifier(self), origin: origin) { [.removeAll] }
-        try await core.remove(change)
+        try await core.write(to: found, by: currentOrigin, isLogged: false) { db in
+            try SQLiteCollections.remove(found, in: db)
+        }
+        await core.vacuumIfQuick()
     }
 
     /// Opens a file for its named collections only, which are created when something is written to them. The engine's

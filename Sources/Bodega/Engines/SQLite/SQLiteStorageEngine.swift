@@ -80,56 +80,34 @@ public final class SQLiteStorageEngine: StorageBackend {
     // MARK: Writing
 
     public func write(_ data: Data, key: CacheKey) async throws {
-        try await core.write(change { [.write(key: key, data: data)] }) { [table, date = now()] db in
+        try await core.write(to: table, by: currentOrigin) { [table, date = now()] db in
             try table.write(data, key: key, at: date, in: db)
         }
     }
 
+    /// The origin of writes that have no other.
+    var currentOrigin: StorageOrigin { StorageOrigin.current ?? origin }
+
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
-        if batch.conditions != nil { return try await applyIfMet(batch) }
-        if batch.operations.isEmpty { return StorageAnswer(BatchOutcome()) }
-        let change = change(by: batch.origin) { batch.operations }
+        if batch.operations.isEmpty, batch.conditions == nil { return StorageAnswer(BatchOutcome()) }
+        let origin = batch.origin ?? currentOrigin
+        let wasApplied = Locked(true)
         var batch = batch
-        batch.origin = change.origin
-        let commit = try await core.write(change) { [table, batch, date = now()] db in
-            try table.apply(batch, at: date, in: db)
+        batch.origin = origin
+        let commit = try await core.write(to: table, by: origin) { [table, batch, date = now()] db in
+            let areMet = try batch.conditions?.allSatisfy { try table.value(of: $0.key, in: db) == $0.data } ?? true
+            wasApplied.withLock { $0 = areMet }
+            if areMet { try table.apply(batch, at: date, in: db) }
         }
+        guard wasApplied.withLock({ $0 }) else { return StorageAnswer(BatchOutcome(wasApplied: false)) }
         // Not when later operations write items, which would need the space again.
         if case .removeAll? = batch.operations.last { await core.vacuumIfQuick() }
         return StorageAnswer(BatchOutcome(commit: commit))
     }
 
-    private func applyIfMet(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
-        // What remains of the operations in the transaction.
-        let planned = Locked<[StorageOperation]?>(nil)
-        let change = change(by: batch.origin) { planned.withLock { $0 } ?? [] }
-        var batch = batch
-        batch.origin = change.origin
-        let commit = try await core.write(change) { [table, batch] db in
-            let areMet = try batch.conditions?.allSatisfy { try table.value(of: $0.key, in: db) == $0.data } ?? true
-            planned.withLock { $0 = areMet ? batch.operations : nil }
-        } _: { [table, batch, date = now()] db in
-            guard let operations = planned.withLock({ $0 }), !operations.isEmpty else { return }
-            try table.apply(batch, at: date, in: db)
-        }
-        let wasApplied = planned.withLock { $0 != nil }
-        return StorageAnswer(BatchOutcome(wasApplied: wasApplied, commit: wasApplied ? commit : nil))
-    }
-
     public func now() -> Date { clock() }
 
     public var traits: StorageTraits { [.atomic, .conditional, .dated, .stablePositions, .ignoresCancellation] }
-
-    func change(
-        by origin: StorageOrigin? = nil, _ operations: @escaping @Sendable () throws -> [StorageOperation]
-    ) -> SQLiteChange {
-        SQLiteChange(
-            table: table,
-            writer: ObjectIdentifier(self),
-            origin: origin ?? StorageOrigin.current ?? self.origin,
-            operations: operations
-        )
-    }
 
     // MARK: Large items
 
@@ -149,8 +127,7 @@ public final class SQLiteStorageEngine: StorageBackend {
         case .data(let data):
             return try await apply(StorageBatch([.write(key: key, data: data)]))
         case .file(let file):
-            let change = change { [.write(key: key, data: try file.blockingReadAll())] }
-            let commit = try await core.write(change) { [table, date = now()] db in
+            let commit = try await core.write(to: table, by: currentOrigin) { [table, date = now()] db in
                 try table.write(file, key: key, at: date, in: db)
             }
             return StorageAnswer(BatchOutcome(commit: commit))

@@ -118,7 +118,7 @@ import Testing
             #expect(try !collection.contains(key))
             #expect(try collection.allItems().isEmpty)
             #expect(try collection.allValues().isEmpty)
-            try collection.remove { #expect($0.isEmpty) }
+            try collection.remove { #expect($0.removed.isEmpty) }
         }
         #expect(try schema() == before.0)
         try await engine.close()
@@ -128,7 +128,7 @@ import Testing
         func write(_ text: String) throws {
             try collection.update(at: Date()) { _ in
                 [.write(key: CacheKey("a"), data: Data(text.utf8))]
-            } committed: {
+            } committed: { _ in
             }
         }
         try write("1")
@@ -139,7 +139,7 @@ import Testing
         try write("2")
         #expect(try other.allValues() == [Data("2".utf8)])
         let removed = Locked<[Data]>([])
-        try other.remove { items in removed.withLock { $0 = items.map(\.data) } }
+        try other.remove { change in removed.withLock { $0 = change.removed.map(\.data) } }
         #expect(removed.withLock { $0 } == [Data("2".utf8)])
         #expect(try collection.data(of: key) == nil)
         #expect(try await again.collectionNames() == ["existing"])

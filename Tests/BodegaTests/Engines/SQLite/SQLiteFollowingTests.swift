@@ -1,115 +1,141 @@
-import Bodega
 import BodegaTesting
+import Dispatch
 import Foundation
 import GRDB
 import TestSupport
 import Testing
 
-/// Two synchronous collections of one SQLite file, one of which follows the other.
+@testable import Bodega
+
+/// Synchronous collections of one SQLite file, one of which is followed.
 @Suite(.timeLimit(.minutes(30))) struct SQLiteFollowingTests {
 
     private let folder = TemporaryFolder()
-    private let key = CacheKey("key")
-    private let reported = Locked<[String]>([])
 
-    private func tell(_ effects: [SQLiteEffect]) {
-        for effect in effects {
-            let text =
-                switch effect {
-                case .written(_, let data): "written \(String(decoding: data, as: UTF8.self))"
-                case .removed(_, let data): "removed \(String(decoding: data, as: UTF8.self))"
-                }
-            reported.withLock { $0.append(text) }
+    /// What a follower of a collection knows: where it is, and what it has read.
+    private final class Follower: Sendable {
+        let collection: SQLiteCollection
+        private let place = Locked<SQLiteFollowedState?>(nil)
+        private let read = Locked<[String]>([])
+
+        init(of collection: SQLiteCollection) { self.collection = collection }
+
+        private func adopt(_ update: SQLiteCollectionUpdate) {
+            let keys = update.keys(after: place.withLock { $0 }).map { $0.map(\.rawValue) } ?? ["everything"]
+            read.withLock { $0 += keys }
+            place.withLock { $0 = update.place }
+        }
+
+        /// The keys of the changes that were read since the last call, before own ones, and now.
+        func takeChanges() throws -> [String] {
+            try collection.readUpdate(since: { place.withLock { $0 } ?? .nowhere }, adopt)
+            return read.withLock { read in
+                defer { read = [] }
+                return read
+            }
+        }
+
+        /// Writes through the followed collection.
+        func write(_ keys: String...) throws {
+            let operations = keys.map { StorageOperation.write(key: CacheKey($0), data: Data()) }
+            try collection.update(at: Date(), since: { [place] in place.withLock { $0 } }) { _ in
+                operations
+            } committed: { [self] change in
+                if let earlier = change.earlier { adopt(earlier) }
+                read.withLock { $0.append("own") }
+                place.withLock { $0 = change.place }
+            }
         }
     }
 
-    /// Observes the commits of others from now on.
-    private func follow(_ collection: SQLiteCollection) throws -> @Sendable () -> Void {
-        try #require(collection.observeCommits(at: collection.followedPlace().place, tell))
+    private func write(_ keys: String..., to collection: SQLiteCollection) throws {
+        let operations = keys.map { StorageOperation.write(key: CacheKey($0), data: Data()) }
+        try collection.update(at: Date(), { _ in operations }, committed: { _ in })
     }
 
-    @Test("Removed items are reported with their data")
-    func removal() throws {
-        let engine = try SQLiteStorageEngine(opening: folder.directory)
-        let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
-        let end = try follow(other)
-        try one.update(at: Date(), { [key] _ in [.write(key: key, data: Data("a".utf8))] }, committed: {})
-        try one.update(at: Date(), { [key] _ in [.remove(key: key)] }, committed: {})
-        end()
-        try one.update(at: Date(), { [key] _ in [.write(key: key, data: Data("b".utf8))] }, committed: {})
-        #expect(reported.withLock { $0 } == ["written a", "removed a"])
-    }
-
-    @Test("An observer that registers while a change waits receives all its effects")
-    func late() throws {
-        let engine = try SQLiteStorageEngine(opening: folder.directory)
-        let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
-        try one.update(at: Date(), { [key] _ in [.write(key: key, data: Data("a".utf8))] }, committed: {})
-        let place = try other.followedPlace().place
-        let body: @Sendable (SQLiteContents) throws -> [StorageOperation] = { [key, self] _ in
-            _ = try #require(other.observeCommits(at: place, tell))
-            return [.remove(key: key)]
-        }
-        try one.update(at: Date(), body, committed: {})
-        #expect(reported.withLock { $0 } == ["removed a"])
-    }
-
-    @Test("A collection knows which changes in the log were reported, independently of their origins")
+    @Test("A collection knows which changes in the log are not its own, independently of their origins")
     func knownChanges() throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let foreign = SQLiteCollection(of: try SQLiteStorageEngine(opening: folder.directory))
-        let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
-        let end = try follow(other)
-        var place = try other.followedPlace().place
+        let one = SQLiteCollection(of: engine)
+        let follower = Follower(of: SQLiteCollection(of: engine))
+        #expect(try follower.takeChanges() == ["everything"])
         // The same origin everywhere, as in a program that has opened the file twice.
-        let origin = StorageOrigin()
-        func write(_ texts: String..., to collection: SQLiteCollection) throws {
-            try StorageOrigin.$current.withValue(origin) {
-                let operations = texts.map { StorageOperation.write(key: CacheKey($0), data: Data()) }
-                try collection.update(at: Date(), { _ in operations }, committed: {})
+        try StorageOrigin.$current.withValue(StorageOrigin()) {
+            try write("a", "b", to: one)
+            try write("c", to: foreign)
+            try follower.write("d")
+            try write("a", "c", to: foreign)
+            try write("e", to: one)
+            #expect(try follower.takeChanges() == ["a", "b", "c", "own", "a", "c", "e"])
+            try follower.write("a")
+            #expect(try follower.takeChanges() == ["own"])
+            // A log that begins again reuses the numbers.
+            try write("f", "g", to: one)
+            try DatabaseQueue(path: engine.file.path).write {
+                try $0.execute(sql: "DELETE FROM emporium_changes_data")
+            }
+            try write("h", to: foreign)
+            try follower.write("i")
+            #expect(try follower.takeChanges() == ["everything", "own"])
+            try write("j", "k", to: foreign)
+            try follower.write("l")
+            try write("m", to: one)
+            #expect(try follower.takeChanges() == ["j", "k", "own", "m"])
+        }
+    }
+
+    @Test("Own changes that share a transaction with others are known, and so is the order")
+    func sharedTransaction() throws {
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let one = SQLiteCollection(of: engine)
+        let follower = Follower(of: SQLiteCollection(of: engine))
+        _ = try follower.takeChanges()
+        let (_, commits) = try engine.core.blockingWritable()
+        let group = DispatchGroup()
+        /// Runs a write on another thread, until it waits for the connection.
+        func begin(_ count: Int, _ write: @escaping @Sendable () throws -> Void) {
+            group.enter()
+            Thread {
+                do { try write() } catch { Issue.record(error) }
+                group.leave()
+            }.start()
+            while commits.waitingCount < count { Thread.sleep(forTimeInterval: 0.001) }
+        }
+        let (isHeld, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        begin(0) {
+            try engine.core.blockingWriteUnreported { _ in
+                isHeld.signal()
+                mayEnd.wait()
             }
         }
-        func update() throws -> [String]? {
-            var shown: [String]?
-            try other.readUpdate(since: place) { update in
-                shown = update.changes?.map { "\($0.key.rawValue)\($0.isReported ? "" : " new")" }
-                place = update.place
-            }
-            return shown
-        }
-        try write("a", "b", to: one)
-        try write("c", to: foreign)
-        try write("d", to: other)
-        try write("a", "c", to: foreign)
-        try write("e", to: one)
-        #expect(try update() == ["a", "b", "c new", "d", "a new", "c new", "e"])
-        #expect(try update() == [])
-        // A log that begins again reuses the numbers.
-        try write("f", "g", to: one)
-        try DatabaseQueue(path: engine.file.path).write { try $0.execute(sql: "DELETE FROM emporium_changes_data") }
-        try write("h", to: foreign)
-        #expect(try update() == nil)
-        try write("i", "j", to: foreign)
-        #expect(try update() == ["i new", "j new"])
-        end()
-        try write("k", to: one)
-        #expect(try update() == ["k new"])
+        isHeld.wait()
+        begin(1) { try write("a", to: one) }
+        begin(2) { try follower.write("b", "c") }
+        begin(3) { try follower.write("b") }
+        begin(4) { try write("b", "d", to: one) }
+        begin(5) { try follower.write("e") }
+        begin(6) { try write("f", to: one) }
+        mayEnd.signal()
+        group.wait()
+        #expect(try follower.takeChanges() == ["a", "own", "own", "b", "d", "own", "f"])
     }
 
     @Test("A collection whose log was removed creates it again, and knows the changes after that")
     func removedLog() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
-        let (collection, key) = (SQLiteCollection(of: engine), key)
-        var place = try collection.followedPlace().place
+        let (collection, key) = (SQLiteCollection(of: engine), CacheKey("key"))
+        var place = SQLiteFollowedState.nowhere
+        try collection.readUpdate(since: { place }, { place = $0.place })
         try await engine.removeChangeLog()
         try await engine.write(Data("a".utf8), key: key)
-        try collection.readUpdate(since: place) { update in
-            #expect(update.changes == nil && update.items.map(\.key) == [key])
+        try collection.readUpdate(since: { place }) { update in
+            #expect(update.keys(after: place) == nil && update.items.map(\.key) == [key])
             place = update.place
         }
         try await engine.remove(key: key)
-        try collection.readUpdate(since: place) { update in
-            #expect(update.changes?.map(\.key) == [key] && update.items.isEmpty)
+        try collection.readUpdate(since: { place }) { update in
+            #expect(update.keys(after: place) == [key] && update.items.isEmpty)
         }
     }
 }

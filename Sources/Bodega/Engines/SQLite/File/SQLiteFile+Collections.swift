@@ -41,27 +41,4 @@ extension SQLiteFile {
             }
         }
     }
-
-    /// Removes a collection with its items and its log. What its observers need to know is determined before.
-    func remove(_ change: SQLiteChange) async throws {
-        try await write(change, isLogged: false) { db in try SQLiteCollections.remove(change.table, in: db) }
-        await vacuumIfQuick()
-    }
-
-    /// The blocking form of ``remove(_:)``, without vacuuming.
-    ///
-    /// - Parameters:
-    ///   - change: The change.
-    ///   - plan: Runs before, in the same transaction. It may run more than once.
-    ///   - committed: Called when the change is committed, in the order of the commits. It must not use the file.
-    func blockingRemove(
-        _ change: SQLiteChange, planning plan: @escaping SQLiteGroupCommit.Work,
-        committed: @escaping @Sendable () -> Void
-    ) throws {
-        try blockingWrite(change, isLogged: false, planning: plan) { db in
-            try SQLiteCollections.remove(change.table, in: db)
-        } committed: {
-            committed()
-        }
-    }
 }

@@ -7,50 +7,51 @@ extension SQLiteFile {
     /// Changes a collection in a transaction, which other writers may share, and returns when it is committed.
     ///
     /// - Parameters:
-    ///   - change: The change.
+    ///   - table: The collection's table.
+    ///   - origin: The origin to record in the log.
     ///   - isLogged: Whether the change is in the log, not one that removes the log.
-    ///   - plan: Runs in the transaction before the change is asked for its operations. It may run more than once.
     ///   - work: Carries the change out. It may run more than once.
-    /// - Returns: The part of the log that the change takes up, `nil` if there is no log.
+    /// - Returns: The place of the change in the log, `nil` if there is no log.
     @discardableResult
     func write(
-        _ change: SQLiteChange,
+        to table: SQLiteTable,
+        by origin: StorageOrigin,
         isLogged: Bool = true,
-        planning plan: SQLiteGroupCommit.Work? = nil,
         _ work: @escaping SQLiteGroupCommit.Work
     ) async throws -> StorageCommit? {
-        let (work, committed, outcome) = reporting(change, isLogged: isLogged, planning: plan, work)
+        let (work, committed) = signaling(to: table, by: origin, isLogged: isLogged, work)
+        let commit = Locked<StorageCommit?>(nil)
         do {
             let (writer, commits) = try await writable()
-            try await commits.commit(on: writer, work, committed: committed)
-            return outcome.withLock { $0.span?.commit }
+            try await commits.commit(on: writer, work) { commit.withLock { $0 = committed() } }
+            return commit.withLock { $0 }
         } catch {
             throw storageError(error)
         }
     }
 
-    /// The blocking form of ``write(_:_:)``.
+    /// The blocking form of ``write(to:by:isLogged:_:)``.
     ///
     /// - Parameters:
-    ///   - change: The change.
+    ///   - table: The collection's table.
+    ///   - origin: The origin to record in the log.
     ///   - isLogged: Whether the change is in the log, not one that removes the log.
-    ///   - plan: Runs in the transaction before the change is asked for its operations. It may run more than once.
+    ///   - plan: Runs before, in the same transaction. It may create the log, and may run more than once.
     ///   - work: Carries the change out. It may run more than once.
-    ///   - afterwards: Called when the change is committed, in the order of the commits. It must not use the file.
+    ///   - afterwards: Called with the place of the change in the log, in the order of the commits. It must not use the
+    ///     file.
     func blockingWrite(
-        _ change: SQLiteChange,
-        isLogged: Bool = true,
+        to table: SQLiteTable,
+        by origin: StorageOrigin,
+        isLogged: Bool,
         planning plan: @escaping SQLiteGroupCommit.Work,
         _ work: @escaping SQLiteGroupCommit.Work,
-        committed afterwards: @escaping @Sendable () -> Void
+        committed afterwards: @escaping @Sendable (StorageCommit?) -> Void
     ) throws {
-        let (work, committed, _) = reporting(change, isLogged: isLogged, planning: plan, work)
+        let (work, committed) = signaling(to: table, by: origin, isLogged: isLogged, planning: plan, work)
         try mapped {
             let (writer, commits) = try blockingWritable()
-            try commits.blockingCommit(on: writer, work) {
-                committed()
-                afterwards()
-            }
+            try commits.blockingCommit(on: writer, work) { afterwards(committed()) }
         }
     }
 
@@ -74,41 +75,28 @@ extension SQLiteFile {
         }
     }
 
-    /// The outcome of a change that may not be committed yet.
-    private struct Outcome: Sendable {
-        var effects: [SQLiteEffect]?
-        var span: SQLiteLog.Span?
-    }
-
-    /// Makes a change record its origin in the log, and report itself when it is committed.
-    private func reporting(
-        _ change: SQLiteChange,
+    /// Makes a change record its origin in the log, and signal itself when it is committed.
+    private func signaling(
+        to table: SQLiteTable,
+        by origin: StorageOrigin,
         isLogged: Bool,
-        planning plan: SQLiteGroupCommit.Work?,
+        planning plan: SQLiteGroupCommit.Work? = nil,
         _ work: @escaping SQLiteGroupCommit.Work
-    ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void, outcome: Locked<Outcome>) {
-        let outcome = Locked(Outcome())
+    ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> StorageCommit?) {
+        let commit = Locked<StorageCommit?>(nil)
         return (
             { [self] db in
                 try plan?(db)
-                // Only now, because an observer may have registered while the change waited.
-                let effects = observers.needsEffects(of: change) ? try change.effects(in: db) : nil
-                let span: SQLiteLog.Span?
-                if isLogged {
-                    try createAwaitedLog(of: change.table, in: db)
-                    span = try logs.attribute(to: change.origin, in: change.table.log, db) { try work(db) }
-                } else {
-                    try work(db)
-                    span = nil
-                }
-                outcome.withLock { $0 = Outcome(effects: effects, span: span) }
+                guard isLogged else { return try work(db) }
+                try createAwaitedLog(of: table, in: db)
+                let attributed = try logs.attribute(to: origin, in: table.log, db) { try work(db) }
+                commit.withLock { $0 = attributed }
             },
-            { [observers, watch] in
-                let outcome = outcome.withLock { $0 }
-                watch.committed(change.table, outcome.span)
-                observers.post(change, outcome.span, effects: outcome.effects)
-            },
-            outcome
+            { [watch] in
+                let commit = commit.withLock { $0 }
+                watch.committed(table, commit, by: origin)
+                return commit
+            }
         )
     }
 

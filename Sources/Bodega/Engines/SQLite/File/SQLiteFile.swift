@@ -38,7 +38,6 @@ package final class SQLiteFile: Sendable {
     private let openings = SharedWork<(writer: DatabaseQueue, commits: SQLiteGroupCommit)>()
     private let open: @Sendable () throws -> Connections
     let lockTimeout: TimeInterval
-    let observers = SQLiteCommitObservers()
     let logs = SQLiteLog.Registry()
     let starts = SQLiteLog.Starts()
     let watch = SQLiteWatch()

@@ -56,7 +56,7 @@ struct SQLiteHistory: Sendable {
         return exists ? try log.end(in: db) : nil
     }
 
-    /// Passes on all items in parts, see ``CommitReportingStorageEngine/readSnapshot(_:)``.
+    /// Passes on all items in parts, see ``SQLiteStorageEngine/readSnapshot(_:)``.
     ///
     /// - Returns: The end of the log, `nil` if there is no log.
     func snapshot(

@@ -23,7 +23,7 @@ final class SQLiteWatch: Sendable {
         let log: SQLiteLog?
         let signals: ChangeSignals
         /// The end of the log when it was last signaled.
-        var end: SQLiteLog.Row?
+        var end: StorageCursor?
     }
 
     private struct State: Sendable {
@@ -94,15 +94,18 @@ final class SQLiteWatch: Sendable {
 
     /// Signals a commit to a table through the same file.
     ///
-    /// - Parameter span: The part of the log that the commit takes up, `nil` if there is no log.
-    func committed(_ table: SQLiteTable, _ span: SQLiteLog.Span?) {
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - commit: The place of the commit in the log, `nil` if there is no log.
+    ///   - origin: The origin of the changes.
+    func committed(_ table: SQLiteTable, _ commit: StorageCommit?, by origin: StorageOrigin) {
         let (signals, origin, missing) = state.withLock { state -> (ChangeSignals?, StorageOrigin?, ChangeSignals?) in
             let missing = state.followed[Self.missing]?.signals
             guard let followed = state.followed[table.name] else { return (nil, nil, missing) }
-            guard let span else { return (followed.signals, nil, missing) }
-            state.followed[table.name]?.end = span.after
+            guard let commit else { return (followed.signals, nil, missing) }
+            state.followed[table.name]?.end = commit.after
             // If all changes before the commit have been signaled, only its own origin is new.
-            return (followed.signals, followed.end == span.before ? span.origin : nil, missing)
+            return (followed.signals, followed.end == commit.before ? origin : nil, missing)
         }
         signals?.send(changeBy: origin)
         missing?.send()
@@ -163,11 +166,11 @@ final class SQLiteWatch: Sendable {
         // it.
         guard let core = state.withLock({ $0.core }), core.isOpen else { return }
         do {
-            let ends = try core.blockingReadOne { db -> [String: SQLiteLog.Row?]? in
+            let ends = try core.blockingReadOne { db -> [String: StorageCursor?]? in
                 try core.checkPlace()
                 guard try versions.haveChanged(in: db) else { return nil }
                 // Only now: a follower that comes later reads earlier changes by itself.
-                return try collectionsWithFollowers().mapValues { try $0.log?.endIfThere(in: db) }
+                return try collectionsWithFollowers().mapValues { try $0.log?.endIfThere(in: db)?.cursor }
             }
             guard let ends else { return }
             for (table, end) in ends where end != nil { found(end, of: table) }
@@ -190,7 +193,7 @@ final class SQLiteWatch: Sendable {
     }
 
     /// Signals if a log has another end than before. Without a log, any commit may have changed it.
-    private func found(_ end: SQLiteLog.Row?, of table: String) {
+    private func found(_ end: StorageCursor?, of table: String) {
         let signals = state.withLock { state -> ChangeSignals? in
             guard let followed = state.followed[table], end == nil || followed.end != end else { return nil }
             state.followed[table]?.end = end

@@ -46,13 +46,13 @@ extension SQLiteLog {
         ///   - origin: The origin.
         ///   - log: The collection's log.
         ///   - work: Changes the collection.
-        /// - Returns: The part of the log that the changes take up; `nil` if there is no log.
+        /// - Returns: The place of the changes in the log; `nil` if there is no log.
         func attribute(
             to origin: StorageOrigin,
             in log: SQLiteLog,
             _ db: Database,
             _ work: () throws -> Void
-        ) throws -> SQLiteLog.Span? {
+        ) throws -> StorageCommit? {
             guard try exists(log, in: db), let before = try log.end(in: db) else {
                 try work()
                 return nil
@@ -60,7 +60,7 @@ extension SQLiteLog {
             try work()
             try log.setOrigin(origin, ofChangesAfter: before, in: db)
             guard let after = try log.end(in: db) else { return nil }
-            return SQLiteLog.Span(before: before, after: after, origin: origin)
+            return StorageCommit(before: before.cursor, after: after.cursor)
         }
     }
 }

@@ -21,16 +21,3 @@ extension SQLiteLog {
         var cursor: StorageCursor { StorageCursor(rawValue: "\(number)/\(nonce)") }
     }
 }
-
-extension SQLiteLog {
-    /// The part of a change log that one change of a collection takes up.
-    struct Span: Sendable {
-        /// The last row before the change.
-        let before: SQLiteLog.Row
-        /// The last row of the change; the same as ``before`` if nothing has changed.
-        let after: SQLiteLog.Row
-        let origin: StorageOrigin
-
-        var commit: StorageCommit { StorageCommit(before: before.cursor, after: after.cursor) }
-    }
-}

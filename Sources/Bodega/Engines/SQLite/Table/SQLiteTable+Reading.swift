@@ -35,16 +35,6 @@ extension SQLiteTable {
         return StorageDates(createdAt: createdAt, updatedAt: updatedAt)
     }
 
-    /// Whether the items are so few and small that reading them takes about a millisecond.
-    func isSmall(in db: Database) throws -> Bool {
-        let (count, size) = (1_000, 1 << 20)
-        return try SQLiteStatement.integer(
-            """
-            SELECT count(*) <= \(count) AND ifnull(sum(length(value)), 0) <= \(size)
-            FROM (SELECT value FROM \(name) LIMIT \(count + 1))
-            """, in: db) == 1
-    }
-
     /// All values in insertion order.
     func allValues(in db: Database) throws -> [Data] {
         try allRows(selecting: "value", in: db) { $0.data(at: 0) }

@@ -109,10 +109,10 @@ import Testing
     func readUpdateAfterClosing() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let collection = SQLiteCollection(of: engine)
-        let place = try collection.followedPlace().place
+        try collection.readUpdate(since: { .nowhere }, { _ in })
         try await engine.close()
         #expect {
-            try collection.readUpdate(since: place) { _ in }
+            try collection.readUpdate(since: { .nowhere }, { _ in })
         } throws: {
             ($0 as? StorageError)?.code == .closed
         }

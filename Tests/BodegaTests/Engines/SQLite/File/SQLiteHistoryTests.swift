@@ -225,7 +225,7 @@ import Testing
         let (started, continuation) = AsyncStream.makeStream(of: Void.self)
         let release = DispatchSemaphore(value: 0)
         let writing = Task { [data, a] in
-            try await engine.core.write(engine.change { [.write(key: a, data: data)] }) { [table = engine.table] db in
+            try await engine.core.write(to: engine.table, by: StorageOrigin()) { [table = engine.table] db in
                 continuation.yield()
                 release.wait()
                 try table.write(data, key: a, at: Date(), in: db)

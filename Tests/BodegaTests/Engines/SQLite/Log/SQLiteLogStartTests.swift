@@ -122,8 +122,9 @@ import Testing
         try await write("a", to: engine)
         let cursor = try await start(of: engine)
         struct Failure: Error {}
-        let change = engine.change { [] }
-        await #expect(throws: StorageError.self) { try await engine.core.write(change) { _ in throw Failure() } }
+        await #expect(throws: StorageError.self) {
+            try await engine.core.write(to: engine.table, by: StorageOrigin()) { _ in throw Failure() }
+        }
         #expect(try !hasLog())
         let commit = try await engine.apply(StorageBatch([.remove(key: CacheKey(verbatim: "a"))])).value.commit
         #expect(commit?.before == cursor)
