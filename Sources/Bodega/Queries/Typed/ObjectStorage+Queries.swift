@@ -43,6 +43,52 @@ extension ObjectStorage {
         return QueryPage(objectsAndKeys: page.matches, next: next, undecodable: read.unreadable)
     }
 
+    /// Fetches a part of the objects that match a query, for example the one of a numbered page.
+    ///
+    /// Its time grows with the offset: the objects before it are read, but not kept. Prefer
+    /// ``fetch(_:limit:after:omittingUndecodable:)`` to go from page to page. If the engine changes between two calls,
+    /// an object can be in both results or in none.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - limit: The maximum number of objects.
+    ///   - offset: The number of matching objects that come before.
+    ///   - omittingUndecodable: See ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Returns: The objects in the order of the query; none if fewer objects match than the offset.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    public func fetch(
+        _ query: Query<Object>, limit: Int, offset: Int, omittingUndecodable: Bool = false
+    ) async throws -> QueryPage<Object> {
+        var (cursor, skipped) = (QueryCursor?.none, 0)
+        while skipped < offset {
+            let page = try await fetch(
+                query, limit: min(offset - skipped, 1_000), after: cursor, omittingUndecodable: omittingUndecodable)
+            guard let next = page.next else { return QueryPage(objectsAndKeys: [], undecodable: page.undecodable) }
+            (cursor, skipped) = (next, skipped + page.objectsAndKeys.count)
+        }
+        return try await fetch(query, limit: limit, after: cursor, omittingUndecodable: omittingUndecodable)
+    }
+
+    /// Fetches the keys of the objects that match a query.
+    ///
+    /// The objects are decoded, but not kept.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - limit: The maximum number of keys.
+    ///   - omittingUndecodable: See ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Returns: The keys in the order of the query.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    public func fetchKeys(
+        _ query: Query<Object>, limit: Int = .max, omittingUndecodable: Bool = false
+    ) async throws -> [CacheKey] {
+        prepareIndexes()
+        return try await reading(query, omittingUndecodable) { query, engine in
+            try await query.map(Parts<Object>().key).page(
+                from: engine, limit: max(limit, 0), after: nil, looksBeyond: false)
+        }.value.matches
+    }
+
     /// Counts the objects that match a query.
     ///
     /// The result is the number of objects that ``fetch(_:limit:after:omittingUndecodable:)`` returns, with one
@@ -80,71 +126,6 @@ extension ObjectStorage {
     public func exists(_ query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Bool {
         prepareIndexes()
         return try await reading(query, omittingUndecodable) { try await $0.exists(in: $1) }.value
-    }
-
-    // MARK: Aggregates
-
-    /// Counts the objects that match a query, for each value of a property.
-    ///
-    /// - Parameters:
-    ///   - query: The query; by default, all objects match.
-    ///   - property: The property.
-    /// - Returns: The number of objects for each value that occurs.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
-    public func count<Value: Hashable & Sendable>(
-        _ query: Query<Object> = Query(), by property: any KeyPath<Object, Value> & Sendable
-    ) async throws -> [Value: Int] {
-        try await reduce(query, into: [:], Properties(property).tally)
-    }
-
-    /// Adds the values of a property of the objects that match a query.
-    ///
-    /// The sum of integers traps on overflow.
-    ///
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
-    public func sum<Value: AdditiveArithmetic>(
-        of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object> = Query()
-    ) async throws -> Value {
-        try await reduce(query, into: .zero, Properties(property).add)
-    }
-
-    /// Returns the smallest value of a property of the objects that match a query.
-    ///
-    /// With an index over the property, this reads few objects.
-    ///
-    /// - Returns: The value that comes first in ascending order, see ``Query``; `nil` if no object matches, or none has
-    ///   a value.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
-    public func minimum<Value: Comparable>(
-        of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object> = Query()
-    ) async throws -> Value? {
-        try await extremum(of: property, query, isDescending: false)
-    }
-
-    /// Returns the largest value of a property of the objects that match a query, see ``minimum(of:_:)``.
-    public func maximum<Value: Comparable>(
-        of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object> = Query()
-    ) async throws -> Value? {
-        try await extremum(of: property, query, isDescending: true)
-    }
-
-    private func extremum<Value: Comparable>(
-        of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object>, isDescending: Bool
-    ) async throws -> Value? {
-        var query = query
-        query.order = [Query.Term(keyPath: property, isDescending: isDescending)]
-        return try await first(query).map { $0.object[keyPath: property] }
-    }
-
-    private func reduce<Result>(
-        _ query: Query<Object>, into initial: Result, _ update: @escaping @Sendable (inout Result, Object) -> Void
-    ) async throws -> Result {
-        prepareIndexes()
-        return try await reading(query, false) { query, engine in
-            let reduction = Reduction(initial, update)
-            try await query.forEachMatch(in: engine, reduction.begin)
-            return reduction.result
-        }.value
     }
 
     // MARK: Indexes
@@ -188,7 +169,7 @@ extension ObjectStorage {
         StorageError(.invalidArgument, "The item at the cursor was removed. Begin with the first page.")
     }
 
-    private func reading<Value>(
+    func reading<Value>(
         _ query: Query<Object>, _ omitting: Bool,
         _ body: @escaping (StorageQuery<Query<Object>.Match>, StorageReader) async throws -> Value
     ) async throws -> (value: Value, unreadable: [StorageError]) {
@@ -225,42 +206,14 @@ extension StorageBackend {
     }
 }
 
-/// Combines objects one after the other.
+/// What is kept of a match.
 ///
-/// @unchecked because an engine passes on items one at a time, and the result is taken after the last one.
-private final class Reduction<Object, Result>: @unchecked Sendable {
-    private(set) var result: Result
-    private let initial: Result
-    private let update: @Sendable (inout Result, Object) -> Void
+/// @unchecked because it has no state: a closure in a generic method captures the type of the objects, which need not
+/// be `Sendable`.
+struct Parts<Object>: @unchecked Sendable {
+    @Sendable func key(_ entry: StorageItem, _ match: Query<Object>.Match) -> CacheKey { entry.key }
 
-    init(_ initial: Result, _ update: @escaping @Sendable (inout Result, Object) -> Void) {
-        (self.result, self.initial) = (initial, initial)
-        self.update = update
-    }
-
-    @Sendable func begin() -> @Sendable (Query<Object>.Match) -> Void {
-        result = initial
-        return receive
-    }
-
-    @Sendable private func receive(_ match: Query<Object>.Match) {
-        update(&result, match.object)
-    }
-}
-
-/// The values of a property of many objects.
-///
-/// @unchecked because the types need not be `Sendable`, and each object is used by one thread only.
-private struct Properties<Object, Value>: @unchecked Sendable {
-    private let property: KeyPath<Object, Value>
-
-    init(_ property: KeyPath<Object, Value>) { self.property = property }
-
-    @Sendable func tally(_ counts: inout [Value: Int], _ object: Object) where Value: Hashable {
-        counts[object[keyPath: property], default: 0] += 1
-    }
-
-    @Sendable func add(_ sum: inout Value, _ object: Object) where Value: AdditiveArithmetic {
-        sum += object[keyPath: property]
+    @Sendable func condition(_ entry: StorageItem, _ match: Query<Object>.Match) -> StorageCondition {
+        StorageCondition(key: entry.key, data: entry.data)
     }
 }

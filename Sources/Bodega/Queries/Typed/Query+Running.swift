@@ -20,27 +20,22 @@ extension Query where Object: Codable {
         let json = coder as? JSONObjectCoder
         let indexes = json?.trusts.trusted(Object.queryIndexes) ?? []
         let ordering = try QueryOrdering(order, coder: json, indexes: indexes)
-        let condition = condition(for: json, indexes)
-        let filter = self.condition
-        // An index can know items that can't be decoded, and in SQLite some that are not JSON.
-        var (isText, countsByIndex) = (false, undecodable == nil)
-        switch filter {
-        case .all:
-            countsByIndex = false
-        case .text:
-            (isText, countsByIndex) = (true, false)
-            if json == nil {
-                throw StorageError(
-                    .invalidArgument, "A query with a filter expression needs objects that are stored as JSON.")
-            }
-        case .predicate:
-            if case .constant = condition { countsByIndex = false }
+        let filters = conditions.compactMap { if case .text(let filter) = $0 { filter } else { nil } }
+        let predicates = conditions.compactMap { if case .predicate(let predicate) = $0 { predicate } else { nil } }
+        if !filters.isEmpty, json == nil {
+            throw StorageError(
+                .invalidArgument, "A query with a filter expression needs objects that are stored as JSON.")
         }
+        let ofPredicates = condition(of: predicates, for: json, indexes)
+        // An index can know items that can't be decoded, and in SQLite some that are not JSON.
+        var countsByIndex = undecodable == nil && filters.isEmpty && !predicates.isEmpty
+        if case .constant = ofPredicates { countsByIndex = false }
         let decision = Decision(
-            condition: condition, filter: filter, ordering: ordering, coder: coder, isJSON: json != nil,
-            undecodable: undecodable)
+            filters: filters, predicates: predicates, condition: ofPredicates, ordering: ordering, coder: coder,
+            isJSON: json != nil, undecodable: undecodable)
         var query = StorageQuery(
-            condition: condition, order: ordering.terms.map { $0.running }, decode: isText ? nil : decision.decode,
+            condition: filters.reduce(ofPredicates) { .conjunction($0, $1.condition) },
+            order: ordering.terms.map { $0.running }, decode: filters.isEmpty ? decision.decode : nil,
             glance: decision.glance, examining: decision.examine)
         query.countsByIndex = countsByIndex
         return query
@@ -52,20 +47,19 @@ extension Query where Object: Codable {
         return try QueryOrdering(order, coder: json, indexes: json?.trusts.trusted(Object.queryIndexes) ?? [])
     }
 
-    private func condition(for json: JSONObjectCoder?, _ indexes: [Index<Object>]) -> QueryCondition {
-        switch condition {
-        case .all: return .constant(true)
-        case .text(let filter): return filter.condition
-        case .predicate(let predicate):
-            guard let json else { return .opaque }
-            // Infinity and NaN can be texts, which have another order.
-            let usable = indexes.filter { index in
-                let type = type(of: index.keyPath).valueType
-                return !json.storesNonFiniteNumbers
-                    || ![Double.self, Float.self, Double?.self, Float?.self].contains { $0 == type }
-            }
-            return PredicateTranslation(indexes: usable, dates: json.dateForm).condition(of: predicate)
+    private func condition(
+        of predicates: [Predicate<Object>], for json: JSONObjectCoder?, _ indexes: [Index<Object>]
+    ) -> QueryCondition {
+        if predicates.isEmpty { return .constant(true) }
+        guard let json else { return .opaque }
+        // Infinity and NaN can be texts, which have another order.
+        let usable = indexes.filter { index in
+            let type = type(of: index.keyPath).valueType
+            return !json.storesNonFiniteNumbers
+                || ![Double.self, Float.self, Double?.self, Float?.self].contains { $0 == type }
         }
+        let translation = PredicateTranslation(indexes: usable, dates: json.dateForm)
+        return predicates.map(translation.condition).reduce(.constant(true), QueryCondition.conjunction)
     }
 
     /// Decides about records.
@@ -73,8 +67,10 @@ extension Query where Object: Codable {
     /// @unchecked because the objects' type need not be `Sendable`. Its `init(from:)` may run on any thread, as it does
     /// when a task fetches.
     private struct Decision: @unchecked Sendable {
+        let filters: [JSONFilter]
+        let predicates: [Predicate<Object>]
+        /// What the predicates say about members.
         let condition: QueryCondition
-        let filter: Condition
         let ordering: QueryOrdering<Object>
         let coder: any ObjectCoder
         let isJSON: Bool
@@ -123,12 +119,8 @@ extension Query where Object: Codable {
             return entry.data.withUnsafeBytes { bytes in
                 // The decoder reports what is wrong with a text that is not JSON.
                 guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return nil }
-                let verdict =
-                    if case .text(let filter) = filter {
-                        filter.accepts(bytes, range) ? QueryCondition.Verdict.yes : .no
-                    } else {
-                        condition.verdict(bytes, range)
-                    }
+                for filter in filters where !filter.accepts(bytes, range) { return .no }
+                let verdict = condition.verdict(bytes, range)
                 if verdict == .no { return .no }
                 keys = ordering.storedKeys(bytes, range)
                 return verdict
@@ -141,14 +133,14 @@ extension Query where Object: Codable {
             var stored: [StorageSortKey?] = []
             let known = look(entry, &stored)
             // A coder can decode some texts that are not JSON. A filter in text can't.
-            if known == nil, case .text = filter { throw .notJSON(Object.self, for: entry.key) }
+            if known == nil, !filters.isEmpty { throw .notJSON(Object.self, for: entry.key) }
             if known == .no { return nil }
             let verdict = known ?? .unknown
             let object = try coder.decode(Object.self, from: entry.data, for: entry.key)
             do {
                 // A predicate takes as long as decoding the object.
-                if verdict != .yes, case .predicate(let predicate) = filter, try !predicate.evaluate(object) {
-                    return nil
+                if verdict != .yes {
+                    for predicate in predicates where try !predicate.evaluate(object) { return nil }
                 }
                 receive((entry.key, object))
                 return ordering.keys(of: object, stored: stored)

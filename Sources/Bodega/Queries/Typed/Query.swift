@@ -27,9 +27,8 @@ public import Foundation
 /// enumerations and structures that are `Comparable`, after all matches have been decoded.
 public struct Query<Object>: Sendable {
 
-    /// What decides whether an object matches.
+    /// What an object must meet.
     enum Condition: Sendable {
-        case all
         case predicate(Predicate<Object>)
         case text(JSONFilter)
     }
@@ -43,7 +42,8 @@ public struct Query<Object>: Sendable {
         var isDescending: Bool
     }
 
-    var condition: Condition
+    /// An object that meets all of them matches.
+    var conditions: [Condition]
     var order: [Term]
 
     /// Creates a query with a predicate.
@@ -55,7 +55,12 @@ public struct Query<Object>: Sendable {
     ///   - descriptors: The order. Of a sort descriptor, the key path and the direction count; a comparator of its own
     ///     is an error when the query runs.
     public init(where predicate: Predicate<Object>? = nil, sortedBy descriptors: SortDescriptor<Object>...) {
-        condition = predicate.map(Condition.predicate) ?? .all
+        self.init(where: predicate, sortedBy: descriptors)
+    }
+
+    /// Creates a query with a predicate and any number of sort descriptors, see `init(where:sortedBy:)`.
+    public init(where predicate: Predicate<Object>? = nil, sortedBy descriptors: [SortDescriptor<Object>]) {
+        conditions = predicate.map { [.predicate($0)] } ?? []
         order = descriptors.map(Term.init)
     }
 
@@ -64,11 +69,38 @@ public struct Query<Object>: Sendable {
     /// - Parameters:
     ///   - filter: The expression, with `@` for the object. Comparisons, `&&`, `||`, `!`, parentheses, existence tests,
     ///     and the functions `length`, `match` and `search` are supported.
-    ///   - descriptors: The order, see ``init(where:sortedBy:)``.
+    ///   - descriptors: The order, see `init(where:sortedBy:)`.
     /// - Throws: ``StorageError/Code/invalidArgument`` with the place at which the expression is wrong.
     public init(matching filter: String, sortedBy descriptors: SortDescriptor<Object>...) throws {
-        condition = .text(try JSONFilterParser.parse(filter))
+        conditions = [.text(try JSONFilterParser.parse(filter))]
         order = descriptors.map(Term.init)
+    }
+
+    /// Returns a query for those objects of this query that also meet a predicate.
+    ///
+    /// ```swift
+    /// var query = Query<Note>(sortedBy: SortDescriptor(\.dueDate))
+    /// if hidesDone { query = query.filter(#Predicate { !$0.isDone }) }
+    /// if !text.isEmpty { query = query.filter(#Predicate { $0.title.contains(text) }) }
+    /// ```
+    ///
+    /// - Parameter predicate: The predicate.
+    public func filter(_ predicate: Predicate<Object>) -> Query {
+        var query = self
+        query.conditions.append(.predicate(predicate))
+        return query
+    }
+
+    /// Returns a query for the same objects in another order.
+    ///
+    /// - Parameter descriptors: The order, in place of that of this query, see `init(where:sortedBy:)`.
+    public func sorted(by descriptors: SortDescriptor<Object>...) -> Query { sorted(by: descriptors) }
+
+    /// Returns a query for the same objects in another order, see ``sorted(by:)``.
+    public func sorted(by descriptors: [SortDescriptor<Object>]) -> Query {
+        var query = self
+        query.order = descriptors.map(Term.init)
+        return query
     }
 }
 

@@ -1,0 +1,106 @@
+import Foundation
+
+extension ObjectStorage {
+
+    /// Reads an object, changes it, and writes it.
+    ///
+    /// On an engine with ``StorageTraits/conditional``, which SQLite, files, memory, PostgreSQL and wrappers around them
+    /// have, no change is lost, whoever else changes the object at the same time: if it has changed since it was read,
+    /// it is read and changed again. On another engine, the later write wins.
+    ///
+    /// ```swift
+    /// try await accounts.update(forKey: key) { $0.balance += 10 }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - key: The object's key.
+    ///   - change: Changes the object. It may run more than once, and off the caller's actor.
+    /// - Returns: The changed object; `nil` if there is none under the key.
+    /// - Throws: The error of `change`; a ``StorageError`` if the object could not be read, decoded, encoded or written;
+    ///   or a `CancellationError`. Except for a write with an unknown outcome, nothing has changed then.
+    @discardableResult
+    public func update(
+        forKey key: CacheKey, _ change: @Sendable (inout Object) throws -> Void
+    ) async throws -> Object? {
+        try await replace(key) { object in
+            guard var object else { return nil }
+            try change(&object)
+            return object
+        }
+    }
+
+    /// Reads an object, or begins with another one if there is none, changes it, and writes it.
+    ///
+    /// ```swift
+    /// try await visits.update(forKey: key, default: Visits(count: 0)) { $0.count += 1 }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - key: The object's key.
+    ///   - initial: The object with which to begin if there is none under the key.
+    ///   - change: Changes the object, see ``update(forKey:_:)``.
+    /// - Returns: The changed object.
+    /// - Throws: See ``update(forKey:_:)``.
+    @discardableResult
+    public func update(
+        forKey key: CacheKey, default initial: @autoclosure @Sendable () -> Object,
+        _ change: @Sendable (inout Object) throws -> Void
+    ) async throws -> Object {
+        let changed = try await replace(key) { object in
+            var object = object ?? initial()
+            try change(&object)
+            return object
+        }
+        guard let changed else { preconditionFailure("An object with a default is always written.") }
+        return changed
+    }
+
+    private func replace(
+        _ key: CacheKey, _ change: (Object?) throws -> Object?
+    ) async throws -> Object? {
+        let request = FetchRequest([key], options: ReadOptions(needsOriginal: true))
+        while true {
+            try Task.checkCancellation()
+            let data = try await storage.fetch(request).value.first?.data
+            let object = try data.map { try coder.decode(Object.self, from: $0, for: key) }
+            guard let changed = try change(object) else { return nil }
+            let batch = batch(
+                [.write(key: key, data: try coder.encode(changed, for: key))],
+                if: [StorageCondition(key: key, data: data)])
+            if try await storage.apply(batch).value.wasApplied { return changed }
+        }
+    }
+
+    /// Removes the objects that match a query, in batches of at most 500.
+    ///
+    /// On an engine with ``StorageTraits/conditional``, an object that is changed by others in the meantime is removed
+    /// only if it still matches. If the call fails, or the program ends, some of the objects may have been removed; call
+    /// it again.
+    ///
+    /// - Parameters:
+    ///   - query: The query. Its order does not matter.
+    ///   - omittingUndecodable: Whether records that can't be decoded stay; otherwise such a record is an error.
+    /// - Returns: The number of removed objects.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    @discardableResult
+    public func removeObjects(matching query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Int {
+        prepareIndexes()
+        let unordered = query.sorted(by: [])
+        var count = 0
+        while true {
+            let page = try await reading(unordered, omittingUndecodable) { query, engine in
+                try await query.map(Parts<Object>().condition).page(from: engine, limit: 500, after: nil)
+            }.value
+            let batch = batch(page.matches.map { .remove(key: $0.key) }, if: page.matches)
+            if page.matches.isEmpty { return count }
+            guard try await storage.apply(batch).value.wasApplied else { continue }
+            count += page.matches.count
+            if !page.hasMore { return count }
+        }
+    }
+
+    /// A batch with conditions, or without if the engine has none.
+    private func batch(_ operations: [StorageOperation], if conditions: [StorageCondition]) -> StorageBatch {
+        StorageBatch(operations, if: storage.traits.contains(.conditional) ? conditions : nil)
+    }
+}

@@ -1,0 +1,108 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+private struct Chore: Codable, Sendable, Equatable, Queryable {
+    var id: Int
+    var rank: Int
+    var weight: Double
+    var name: String
+    var due: Date?
+
+    static var indexes: [Index<Chore>] { [Index("rank", \.rank), Index("due", \.due)] }
+}
+
+/// Queries that are made of others, compared with Swift's `filter` and `sorted`.
+@Suite(.timeLimit(.minutes(5))) struct QueryCompositionTests {
+    private let folder = TemporaryFolder()
+    private let items: [Chore]
+
+    init() {
+        var random = SeededGenerator(seed: Seed.current)
+        print("composed queries: EMPORIUM_SEED=\(Seed.current)")
+        items = (0..<300).map { id in
+            Chore(
+                id: id, rank: Int.random(in: 0..<10, using: &random), weight: Double.random(in: 0...1, using: &random),
+                name: ["ada", "bob", "eve", "été"].randomElement(using: &random) ?? "",
+                due: Bool.random(using: &random)
+                    ? Date(timeIntervalSince1970: .random(in: 0..<1e9, using: &random)) : nil)
+        }
+    }
+
+    private func storages() async throws -> [ObjectStorage<Chore>] {
+        let engines: [any StorageEngine] = [
+            MemoryStorageEngine(), try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed),
+            try DiskStorageEngine(opening: TemporaryFolder().directory, durability: .relaxed),
+            try SQLiteStorageEngine(opening: TemporaryFolder().directory, durability: .relaxed).prefixed("items"),
+        ]
+        var storages: [ObjectStorage<Chore>] = []
+        for engine in engines {
+            let storage = ObjectStorage<Chore>(storage: engine)
+            try await storage.store(items.map { (CacheKey("\($0.id)"), $0) })
+            try await storage.createIndexes()
+            storages.append(storage)
+        }
+        return storages
+    }
+
+    @Test func `Filters narrow one another, whatever their form and order`() async throws {
+        var random = SeededGenerator(seed: Seed.current)
+        for storage in try await storages() {
+            for _ in 0..<12 {
+                let (low, high) = (Int.random(in: 0..<10, using: &random), Int.random(in: 0..<10, using: &random))
+                let name = ["ada", "eve", "été"].randomElement(using: &random) ?? ""
+                let isText = Bool.random(using: &random)
+                var query = isText ? try Query<Chore>(matching: "@.name != 'bob'") : Query<Chore>()
+                var expected = isText ? items.filter { $0.name != "bob" } : items
+                for step in (0..<3).shuffled(using: &random) where Bool.random(using: &random) {
+                    switch step {
+                    case 0:
+                        query = query.filter(#Predicate { $0.rank >= low })
+                        expected = expected.filter { $0.rank >= low }
+                    case 1:
+                        query = query.filter(#Predicate { $0.rank <= high && $0.due != nil })
+                        expected = expected.filter { $0.rank <= high && $0.due != nil }
+                    default:
+                        query = query.filter(#Predicate { $0.name == name || $0.weight < 0.5 })
+                        expected = expected.filter { $0.name == name || $0.weight < 0.5 }
+                    }
+                }
+                let order = [SortDescriptor(\Chore.rank), SortDescriptor(\Chore.weight, order: .reverse)]
+                expected.sort { ($0.rank, -$0.weight) < ($1.rank, -$1.weight) }
+                let sorted = query.sorted(by: order)
+                #expect(try await storage.fetch(sorted).objects == expected)
+                #expect(try await storage.fetchKeys(sorted) == expected.map { CacheKey("\($0.id)") })
+                #expect(
+                    try await storage.fetchKeys(sorted, limit: 7) == expected.prefix(7).map { CacheKey("\($0.id)") })
+                #expect(try await storage.count(query) == expected.count)
+                #expect(try await storage.exists(query) == !expected.isEmpty)
+                let (offset, limit) = (Int.random(in: 0..<320, using: &random), Int.random(in: 0..<50, using: &random))
+                let part = try await storage.fetch(sorted, limit: limit, offset: offset).objects
+                #expect(part == Array(expected.dropFirst(offset).prefix(limit)))
+                #expect(try await storage.minimum(of: \.due, query) == expected.compactMap(\.due).min())
+                #expect(try await storage.maximum(of: \.due, query) == expected.compactMap(\.due).max())
+                #expect(try await storage.minimum(of: \.weight, query) == expected.map(\.weight).min())
+                let ranks = expected.map(\.rank)
+                let mean = ranks.isEmpty ? nil : Double(ranks.reduce(0, +)) / Double(ranks.count)
+                #expect(try await storage.average(of: \.rank, query) == mean)
+                let weight = try await storage.average(of: \.weight, query)
+                let sum = expected.map(\.weight).reduce(0, +)
+                #expect((weight == nil) == expected.isEmpty)
+                if let weight { #expect(abs(weight - sum / Double(expected.count)) < 1e-9) }
+            }
+        }
+    }
+
+    @Test func `An order in an array is that of the descriptors one by one`() async throws {
+        let order = [SortDescriptor(\Chore.name), SortDescriptor(\Chore.weight)]
+        for storage in try await storages() {
+            let first = try await storage.fetch(Query(sortedBy: order)).objects
+            let second = try await storage.fetch(Query(sortedBy: order[0], order[1])).objects
+            #expect(first == items.sorted { ($0.name, $0.weight) < ($1.name, $1.weight) })
+            #expect(first == second)
+            #expect(try await storage.fetch(Query<Chore>(sortedBy: [])).objects == items)
+        }
+    }
+}
