@@ -53,6 +53,15 @@ import Testing
         FaultyNesting([.limited, .retrying, .cached, .logged], seed: 7_305_568_107_799_221_413, mirrorFails: true),
         FaultyNesting(
             [.logged, .prefixed, .mirrored, .encrypted], seed: 12_070_404_354_177_269_062, mirrorFails: true),
+        FaultyNesting(
+            [.limited, .mirrored], seed: 3_441_161_819_322_316_593, mirrorLoss: .expiring, mirrorReading: .first),
+        FaultyNesting(
+            [.limited, .mirrored], seed: 9_539_021_951_418_685_156, mirrorFails: true, mirrorReading: .first),
+        FaultyNesting(
+            [.limited, .mirrored], seed: 9_370_285_477_137_922_093, mirrorFails: true, mirrorLoss: .expiring,
+            mirrorReading: .first),
+        FaultyNesting(
+            [.limited, .cached, .mirrored, .prefixed], seed: 11_858_006_954_767_659_803, mirrorReading: .first),
     ])
     func `They agree with seeds that have failed`(_ nesting: FaultyNesting) async throws {
         try await NestingModelTest(nesting).run(400)

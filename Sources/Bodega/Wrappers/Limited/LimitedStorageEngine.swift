@@ -24,6 +24,8 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
         var uncertain: [CacheKey] = []
         /// Whether that write may have changed more than their sizes.
         var mustCount = false
+        /// Evicted keys that no answer has named yet.
+        var unreported: Set<CacheKey> = []
     }
 
     public let base: any StorageBackend
@@ -44,15 +46,23 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {
         guard state.withLock({ $0.items == nil }) else { return try await body() }
-        let report: StorageReport
         do {
-            report = try await lock.withLock(prepare)
+            try await lock.withLock(prepare)
         } catch {
             if error is CancellationError || call.isWrite { throw error }
             return try await answerOfCopy(body, insteadOf: error)
         }
-        var answer = try await body()
-        answer.report.add(report)
+        return reporting(try await body())
+    }
+
+    /// Adds what was evicted by calls that could not report it.
+    private func reporting<Value>(_ answer: StorageAnswer<Value>) -> StorageAnswer<Value> {
+        var answer = answer
+        answer.report.evicted.formUnion(
+            state.withLock { state in
+                defer { state.unreported = [] }
+                return state.unreported
+            })
         return answer
     }
 
@@ -105,7 +115,7 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
                 key: batch.items.count == 1 ? batch.items.keys.first : nil)
         }
         return try await lock.withLock {
-            let report = try await prepare()
+            try await prepare()
             let evictions = state.withLock { state in
                 batch.removesAll ? [] : state.items?.evictions(for: batch.items, limit: limit) ?? []
             }
@@ -125,55 +135,50 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
                 for key in evictions { state.items?.set(nil, for: key) }
                 for (key, bytes) in batch.steps { state.items?.set(bytes, for: key) }
             }
-            answer.report.add(report)
             if answer.value.wasApplied { answer.report.evicted.formUnion(evictions) }
-            return answer
+            return reporting(answer)
         }
     }
 
     /// Reads the sizes of all items, or of those that a failed call may have changed, and enforces the limits.
-    ///
-    /// - Returns: A report that names what was evicted, also by the failed call.
-    private func prepare() async throws -> StorageReport {
-        var report = StorageReport()
+    private func prepare() async throws {
         // A copy may lack the change whose result is unknown.
         let options = ReadOptions(omitsUnreadable: true, needsOriginal: true)
         let uncertain = state.withLock { state in
-            if state.mustCount { state = State(uncertain: state.uncertain) }
+            if state.mustCount { state = State(uncertain: state.uncertain, unreported: state.unreported) }
             return state.uncertain
         }
         if !uncertain.isEmpty {
             let read = try await base.fetch(FetchRequest(uncertain, options: options))
-            report.add(read.report)
             var found = Dictionary(read.value.map { ($0.key, $0.data.count) }) { $1 }
             for key in read.report.unreadable.compactMap(\.key) { found[key] = 0 }
-            report.evicted.formUnion(uncertain.filter { found[$0] == nil })
             state.withLock { [found] state in
+                state.unreported.formUnion(read.report.evicted)
+                state.unreported.formUnion(uncertain.filter { found[$0] == nil })
                 for key in uncertain { state.items?.set(found[key], for: key) }
                 state.uncertain = []
             }
         }
         if state.withLock({ $0.items }) == nil {
-            var items = LimitedItems()
+            var (items, evicted) = (LimitedItems(), Set<CacheKey>())
             try await base.readParts(options: options) { part in
-                report.add(part.report)
+                evicted.formUnion(part.report.evicted)
                 for item in part.value { items.set(item.data.count, for: item.key) }
                 for key in part.report.unreadable.compactMap(\.key) { items.set(0, for: key) }
             }
-            state.withLock { [items] in $0 = State(items: items) }
+            state.withLock { [items, evicted] state in
+                state = State(items: items, unreported: state.unreported.union(evicted))
+            }
         }
         let evictions = state.withLock { $0.items?.evictions(for: [:], limit: limit) ?? [] }
-        // What the caller reads is another question.
-        report.unreadable = []
-        guard !evictions.isEmpty else { return report }
+        if evictions.isEmpty { return }
         state.withLock { $0.uncertain = evictions }
-        report.add(try await base.apply(StorageBatch(evictions.map { .remove(key: $0) })).report)
-        report.evicted.formUnion(evictions)
+        let removed = try await base.apply(StorageBatch(evictions.map { .remove(key: $0) }))
         state.withLock { state in
+            state.unreported.formUnion(removed.report.evicted.union(evictions))
             for key in evictions { state.items?.set(nil, for: key) }
             state.uncertain = []
         }
-        return report
     }
 }
 

@@ -40,6 +40,9 @@ struct MirrorState: Sendable {
     /// Keys whose items may differ.
     private(set) var missing: Set<CacheKey> = []
 
+    /// Whether the mirror may have items that the base has evicted during a call that has thrown.
+    var mayHaveEvictedItems = false
+
     /// Whether items under other keys may differ, too.
     var needsComparison = false
 
@@ -66,7 +69,7 @@ struct MirrorState: Sendable {
     private var hasExpiry = false
 
     /// Whether the mirror is known to be equal to the base, excluding what it has lost on its own.
-    private var isComplete: Bool { mark != nil && missing.isEmpty && !needsComparison }
+    private var isComplete: Bool { mark != nil && missing.isEmpty && !mayHaveEvictedItems && !needsComparison }
 
     /// Whether the mirror lacks changes that the next write brings it.
     var lacksChanges: Bool { mark != nil && !isComplete }
@@ -110,6 +113,7 @@ struct MirrorState: Sendable {
     /// Forgets what the mirror lacked, because it was replaced as a whole.
     mutating func wasReplaced() {
         (missing, needsComparison, hasForgotten, isComparing, lacksReturned) = ([], false, false, false, false)
+        mayHaveEvictedItems = false
         isPartial = hasExpiry || losses > 0
         mark = .incomplete
     }

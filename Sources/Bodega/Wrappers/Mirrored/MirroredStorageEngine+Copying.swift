@@ -105,6 +105,14 @@ extension MirroredStorageEngine {
     /// Copies the items that the mirror has missed. Returns the number of differences.
     @discardableResult
     func copyMissing() async throws -> Int {
+        if state.withLock({ $0.mayHaveEvictedItems }) {
+            let evicted = Set(try await contents.fetchKeys(options: original))
+                .subtracting(try await base.fetchKeys(options: original))
+            state.withLock { state in
+                state.lose(evicted.map { .remove(key: $0) })
+                state.mayHaveEvictedItems = false
+            }
+        }
         let missing = state.withLock { $0.missing }
         var (keys, size, count) = (Array(missing)[...], PartSize(), 0)
         while !keys.isEmpty { count += try await copy(size.next(of: &keys), &size) }

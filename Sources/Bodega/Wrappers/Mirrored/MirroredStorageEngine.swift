@@ -112,7 +112,10 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
                 return answer
             } catch {
                 // The write may have been applied.
-                state.withLock { $0.lose(operations) }
+                state.withLock { state in
+                    state.lose(operations)
+                    if base.traits.contains(.evicts) { state.mayHaveEvictedItems = true }
+                }
                 // In a task of its own, because this one may have been cancelled.
                 await Task { await markOutdated() }.value
                 throw error
