@@ -118,6 +118,25 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     /// - Throws: The engine's error if they could not be read. The window is then unchanged.
     public func loadMore(_ count: Int? = nil) async throws { try await loader.loadMore(count) }
 
+    /// Shows the items of another query, for example while the user types into a search field.
+    ///
+    /// The items stay until those of the new query are read. Observers and ``events`` then get the difference: items
+    /// that are in both results are not removed and inserted again. If the query is changed again before, only the last
+    /// change counts.
+    ///
+    /// ```swift
+    /// List(window.items) { NoteRow($0) }
+    ///     .task(id: text) { try? await window.change(to: notes(containing: text)) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - query: The new query.
+    ///   - limit: The maximum number of items; by default, the present one.
+    /// - Throws: The engine's error, or a `CancellationError`. The window then shows the query that it showed before.
+    public func change(to query: Query<Item>, limit: Int? = nil) async throws {
+        try await loader.change(to: query, limit: limit)
+    }
+
     /// Reads the items again.
     ///
     /// - Throws: The engine's error. The items that are loaded stay.

@@ -18,13 +18,15 @@ import Bodega
 @MainActor
 final class LiveQueryLoader<Item: StorableItem> {
     private let model: LiveQueryModel<Item>
-    private let reader: QueryReader<Item>
+    private var reader: QueryReader<Item>
     private let log: FollowedLog
     /// Reads of the window run one after the other.
     private let lock = AsyncLock()
     private let pageSize: Int
     /// What was read; `nil` before the first read.
     private var contents: WindowContents<Item>?
+    /// The number of calls that change the query.
+    private var queryChanges = 0
 
     nonisolated init(
         _ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int, _ model: LiveQueryModel<Item>
@@ -54,6 +56,24 @@ final class LiveQueryLoader<Item: StorableItem> {
             }
             show(try await reader.extend(contents, by: count))
         }
+    }
+
+    /// Shows the items of another query, unless that was changed again before its turn comes.
+    func change(to query: Query<Item>, limit: Int?) async throws {
+        queryChanges += 1
+        let number = queryChanges
+        let failure = try await lock.withLock { () -> (any Error)? in
+            guard number == queryChanges else { return nil }
+            let old = reader
+            reader = QueryReader(storage: old.storage, query: query)
+            do {
+                return try await readAll(showing: limit.map { min(max($0, 0), QueryWindow<Item>.maximumLimit) })
+            } catch {
+                reader = old
+                throw error
+            }
+        }
+        if failure != nil { log.catchUpSoon() }
     }
 
     /// Reads the items again.

@@ -1,5 +1,4 @@
 public import Bodega
-public import Foundation
 
 extension Store where Item: Identifiable, Item.ID == String {
 
@@ -35,11 +34,11 @@ extension Store where Item: Identifiable, Item.ID == String {
     }
 }
 
-extension Store where Item: Identifiable, Item.ID == UUID {
+extension Store where Item: Identifiable, Item.ID: StoreIdentifier {
 
     /// Creates a store of items that are identified by `id`, and loads them in the background.
     ///
-    /// The identifier as text is the UUID's string with upper-case digits. To find out whether loading succeeds, read
+    /// The items are stored under ``StoreIdentifier/identifierText``. To find out whether loading succeeds, read
     /// ``state`` or call ``itemsHaveLoaded()``.
     ///
     /// - Parameters:
@@ -51,7 +50,7 @@ extension Store where Item: Identifiable, Item.ID == UUID {
         coder: any ObjectCoder = .json,
         migration: ItemMigration<Item>? = nil
     ) {
-        self.init(storage: storage, cacheIdentifier: \.id.uuidString, coder: coder, migration: migration)
+        self.init(storage: storage, cacheIdentifier: \.id.identifierText, coder: coder, migration: migration)
     }
 
     /// Creates a store of items that are identified by `id`, and loads them.
@@ -66,18 +65,18 @@ extension Store where Item: Identifiable, Item.ID == UUID {
         coder: any ObjectCoder = .json,
         migration: ItemMigration<Item>? = nil
     ) async throws {
-        try await self.init(storage: storage, cacheIdentifier: \.id.uuidString, coder: coder, migration: migration)
+        try await self.init(storage: storage, cacheIdentifier: \.id.identifierText, coder: coder, migration: migration)
     }
 
     /// The item with an identifier, or `nil` if there is none, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The identifier.
-    public subscript(id: UUID) -> Item? { self[id.uuidString] }
+    public subscript(id: Item.ID) -> Item? { self[id.identifierText] }
 
     /// Returns whether an item exists, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The item's identifier.
-    public func contains(id: UUID) -> Bool { contains(id: id.uuidString) }
+    public func contains(id: Item.ID) -> Bool { contains(id: id.identifierText) }
 
     /// Updates an item, in a store whose items are identified by `id`; see ``update(id:_:)-(String,_)``.
     ///
@@ -87,47 +86,47 @@ extension Store where Item: Identifiable, Item.ID == UUID {
     /// - Returns: The changed item, or `nil` if no item has this identifier.
     /// - Throws: The error of `change`, or a `StorageError`. In both cases nothing has changed.
     @discardableResult
-    public func update(id: UUID, _ change: @escaping @MainActor (inout Item) throws -> Void) async throws -> Item? {
-        try await update(id: id.uuidString, change)
+    public func update(id: Item.ID, _ change: @escaping @MainActor (inout Item) throws -> Void) async throws -> Item? {
+        try await update(id: id.identifierText, change)
     }
 
     /// Removes an item if it exists, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The item's identifier.
     /// - Throws: A `StorageError`, after which nothing has changed.
-    public func remove(id: UUID) async throws { try await remove(id: id.uuidString) }
+    public func remove(id: Item.ID) async throws { try await remove(id: id.identifierText) }
 
     /// Returns the versions of an item, in a store whose items are identified by `id`; see ``values(id:)-(String)``.
     ///
     /// - Parameter id: The item's identifier.
-    public func values(id: UUID) -> AsyncStream<Item?> { values(id: id.uuidString) }
+    public func values(id: Item.ID) -> AsyncStream<Item?> { values(id: id.identifierText) }
 }
 
-extension Store.Operation where Item: Identifiable, Item.ID == UUID {
+extension Store.Operation where Item: Identifiable, Item.ID: StoreIdentifier {
 
     /// Adds the removal of an item, which need not exist, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The item's identifier.
     /// - Returns: The operation itself.
-    public func remove(id: UUID) async throws -> Store.Operation { try await remove(id: id.uuidString) }
+    public func remove(id: Item.ID) async throws -> Store.Operation { try await remove(id: id.identifierText) }
 }
 
-extension StoreTransaction where Item: Identifiable, Item.ID == UUID {
+extension StoreTransaction where Item: Identifiable, Item.ID: StoreIdentifier {
 
     /// The item with an identifier, or `nil` if there is none, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The identifier.
-    public subscript(id: UUID) -> Item? { self[id.uuidString] }
+    public subscript(id: Item.ID) -> Item? { self[id.identifierText] }
 
     /// Returns whether an item exists, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The item's identifier.
-    public func contains(id: UUID) -> Bool { contains(id: id.uuidString) }
+    public func contains(id: Item.ID) -> Bool { contains(id: id.identifierText) }
 
     /// Removes an item if it exists, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The item's identifier.
-    public mutating func remove(id: UUID) { remove(id: id.uuidString) }
+    public mutating func remove(id: Item.ID) { remove(id: id.identifierText) }
 
     /// Updates an item, in a store whose items are identified by `id`; see ``update(id:_:)-(String,_)``.
     ///
@@ -137,7 +136,7 @@ extension StoreTransaction where Item: Identifiable, Item.ID == UUID {
     /// - Returns: The changed item, or `nil` if no item has this identifier.
     /// - Throws: The error of `change`, or `StorageError.Code.invalidArgument` if it changes the identifier.
     @discardableResult
-    public mutating func update(id: UUID, _ change: (inout Item) throws -> Void) throws -> Item? {
-        try update(id: id.uuidString, change)
+    public mutating func update(id: Item.ID, _ change: (inout Item) throws -> Void) throws -> Item? {
+        try update(id: id.identifierText, change)
     }
 }

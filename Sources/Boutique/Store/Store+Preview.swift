@@ -1,5 +1,5 @@
 import Bodega
-public import Foundation
+import Foundation
 import Logging
 
 extension Store {
@@ -38,12 +38,12 @@ extension Store where Item: Identifiable, Item.ID == String {
     }
 }
 
-extension Store where Item: Identifiable, Item.ID == UUID {
+extension Store where Item: Identifiable, Item.ID: StoreIdentifier {
 
     /// Creates an in-memory store for previews and tests. Its items are loaded immediately.
     ///
     /// - Parameter items: The items. If several have the same identifier, the last one wins, in the place of the first.
     public nonisolated static func previewStore(items: [Item]) -> Store {
-        previewStore(items: items, cacheIdentifier: \.id.uuidString)
+        previewStore(items: items, cacheIdentifier: \.id.identifierText)
     }
 }

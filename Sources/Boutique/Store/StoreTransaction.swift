@@ -114,3 +114,8 @@ public struct StoreTransaction<Item: StorableItem> {
         return item
     }
 }
+
+extension StoreTransaction: @MainActor Sequence {
+    /// Iterates over ``items`` as they are at the beginning. The transaction can change items meanwhile.
+    public func makeIterator() -> IndexingIterator<[Item]> { items.makeIterator() }
+}
