@@ -8,19 +8,20 @@ extension Metrics {
     /// Single inserts into a store on a wrapper around SQLite, compared with one on SQLite alone, both without syncs.
     static let wrappedStores =
         inserts("logged") { $0.logged(by: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }) }
-        + inserts("retrying") { $0.retrying() }
         + inserts("cached") { $0.cached() }
-        + inserts("prefixed") { $0.prefixed("people") }
         + inserts("expiring") { $0.expiring(after: .seconds(86_400)) }
         + inserts("encrypted") { $0.encrypted(with: EncryptionKeyset()) }
-        + inserts("limited") { $0.limited(count: 10_000_000) }
-        + inserts("mirrored") { $0.mirrored(to: MemoryStorageEngine()) }
+        // Their writes can end early when the task is cancelled, so that a store does not let its caller make them.
+        + inserts("retrying", maximum: 1.35) { $0.retrying() }
+        + inserts("prefixed", maximum: 1.35) { $0.prefixed("people") }
+        + inserts("limited", maximum: 1.35) { $0.limited(count: 10_000_000) }
+        + inserts("mirrored", maximum: 1.35) { $0.mirrored(to: MemoryStorageEngine()) }
 
     private static func inserts(
-        _ name: String, _ wrap: @escaping @MainActor (SQLiteStorageEngine) -> any StorageEngine
+        _ name: String, maximum: Double = 1.15, _ wrap: @escaping @MainActor (SQLiteStorageEngine) -> any StorageEngine
     ) -> [Metric] {
         [
-            Metric("wrapper.\(name).store.insert", baseline: "a store on SQLite alone", maximum: 1.15) { plan in
+            Metric("wrapper.\(name).store.insert", baseline: "a store on SQLite alone", maximum: maximum) { plan in
                 try await compareInserts(plan, wrap)
             }
         ]
