@@ -147,27 +147,6 @@ extension StorageBackend {
         log?.changeSignals(excluding: nil) ?? AsyncStream { $0.finish() }
     }
 
-    /// The changes from a cursor on, then each later one.
-    ///
-    /// ```swift
-    /// for try await update in engine.changes(since: savedCursor) {
-    ///     switch update {
-    ///     case .snapshot(let snapshot): replaceAll(with: snapshot.items)
-    ///     case .changes(let delta): try await refresh(delta.changes.map(\.key))
-    ///     }
-    ///     savedCursor = update.cursor
-    /// }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - cursor: The cursor; `nil` to begin with a snapshot.
-    ///   - origin: The origin whose own changes are omitted if there are no others.
-    public func changes(
-        since cursor: StorageCursor? = nil, excluding origin: StorageOrigin? = nil
-    ) -> StorageChangeFeed {
-        StorageChangeFeed(engine: self, cursor: cursor, origin: origin)
-    }
-
     private func requiredLog() throws -> any StorageLog {
         guard let log else { throw StorageError.missingLog }
         return log

@@ -76,3 +76,27 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
         }
     }
 }
+
+extension StorageBackend {
+
+    /// The changes from a cursor on, then each later one.
+    ///
+    /// ```swift
+    /// for try await update in engine.changes(since: savedCursor) {
+    ///     switch update {
+    ///     case .snapshot(let snapshot): replaceAll(with: snapshot.items)
+    ///     case .changes(let delta): try await refresh(delta.changes.map(\.key))
+    ///     }
+    ///     savedCursor = update.cursor
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - cursor: The cursor; `nil` to begin with a snapshot.
+    ///   - origin: The origin whose own changes are omitted if there are no others.
+    public func changes(
+        since cursor: StorageCursor? = nil, excluding origin: StorageOrigin? = nil
+    ) -> StorageChangeFeed {
+        StorageChangeFeed(engine: self, cursor: cursor, origin: origin)
+    }
+}

@@ -84,7 +84,7 @@ extension ObjectStorage {
     ) async throws -> [CacheKey] {
         prepareIndexes()
         return try await reading(query, omittingUndecodable) { query, engine in
-            try await query.map(Parts<Object>().key).page(
+            try await query.map(MatchParts<Object>().key).page(
                 from: engine, limit: max(limit, 0), after: nil, looksBeyond: false)
         }.value.matches
     }
@@ -203,17 +203,5 @@ extension StorageBackend {
             }
         }
         if let failure { throw failure }
-    }
-}
-
-/// What is kept of a match.
-///
-/// @unchecked because it has no state: a closure in a generic method captures the type of the objects, which need not
-/// be `Sendable`.
-struct Parts<Object>: @unchecked Sendable {
-    @Sendable func key(_ entry: StorageItem, _ match: Query<Object>.Match) -> CacheKey { entry.key }
-
-    @Sendable func condition(_ entry: StorageItem, _ match: Query<Object>.Match) -> StorageCondition {
-        StorageCondition(key: entry.key, data: entry.data)
     }
 }

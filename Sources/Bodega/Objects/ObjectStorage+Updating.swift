@@ -71,36 +71,8 @@ extension ObjectStorage {
         }
     }
 
-    /// Removes the objects that match a query, in batches of at most 500.
-    ///
-    /// On an engine with ``StorageTraits/conditional``, an object that is changed by others in the meantime is removed
-    /// only if it still matches. If the call fails, or the program ends, some of the objects may have been removed.
-    /// Then call it again.
-    ///
-    /// - Parameters:
-    ///   - query: The query. Its order does not matter.
-    ///   - omittingUndecodable: Whether records that can't be decoded stay; otherwise such a record is an error.
-    /// - Returns: The number of removed objects.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
-    @discardableResult
-    public func removeObjects(matching query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Int {
-        prepareIndexes()
-        let unordered = query.sorted(by: [])
-        var count = 0
-        while true {
-            let page = try await reading(unordered, omittingUndecodable) { query, engine in
-                try await query.map(Parts<Object>().condition).page(from: engine, limit: 500, after: nil)
-            }.value
-            let batch = batch(page.matches.map { .remove(key: $0.key) }, if: page.matches)
-            if page.matches.isEmpty { return count }
-            guard try await storage.apply(batch).value.wasApplied else { continue }
-            count += page.matches.count
-            if !page.hasMore { return count }
-        }
-    }
-
     /// A batch with conditions, or without if the engine has none.
-    private func batch(_ operations: [StorageOperation], if conditions: [StorageCondition]) -> StorageBatch {
+    func batch(_ operations: [StorageOperation], if conditions: [StorageCondition]) -> StorageBatch {
         StorageBatch(operations, if: storage.traits.contains(.conditional) ? conditions : nil)
     }
 }
