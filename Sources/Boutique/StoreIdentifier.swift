@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An identifier of items that a ``Store`` can turn into text, see ``Store/init(storage:coder:migration:)``.
+/// An identifier of items that a ``Store`` can turn into text.
 ///
 /// UUIDs and integers conform. Let an identifier of your own conform, and items that have it as `id` need no
 /// `cacheIdentifier`:
