@@ -65,7 +65,8 @@ summarize_steps() {
 # sanitizer reports.
 show_failure() {
     awk '
-        /^◇ Test run started/ { isRunning = 1; next }
+        # The line can follow another one that has no end, if both outputs are written at once.
+        /◇ Test run started/ || /^Test Suite \x27/ { isRunning = 1; next }
         # The output of tests may come after their results.
         /^In short:$/ || /: No test ran\.$/ { isRunning = 0 }
         /Fatal error: |^\*\*\* |^(Swift runtime failure|Illegal instruction|Segmentation fault)/ { isRunning = 0 }
@@ -75,7 +76,7 @@ show_failure() {
         /^(◇|✔|➜|✘) / && !isReport && !isShort || /^\[[0-9]+\/[0-9]+\] / { isWarning = 0; next }
         /^In short:$/ { isShort = 1 }
         # The output of XCTest, which has no tests here, and the first lines of Swift Testing.
-        /^Test Suite \x27/ || /^\t Executed 0 tests/ || /^↳ (Testing Library Version|Target Platform): / { next }
+        /^\t Executed 0 tests/ || /^↳ (Testing Library Version|Target Platform): / { next }
         /(^|: )warning: / { isWarning = 1; next }
         isWarning && (/: note: / || /^ *[0-9]* *[|`]/) { next }
         { isWarning = 0; print }'
