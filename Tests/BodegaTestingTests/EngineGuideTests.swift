@@ -79,7 +79,7 @@ actor JSONFileEngine: ThrowingStorageEngine {
 
 @Suite struct JSONFileEngineTests {
 
-    static var configuration: StorageEngineConformance.Configuration {
+    nonisolated static var configuration: StorageEngineConformance.Configuration {
         var configuration = StorageEngineConformance.Configuration("JSON file", capabilities: .all) { workspace in
             try JSONFileEngine(directory: workspace.directory, now: workspace.clock.now)
         }

@@ -278,7 +278,7 @@ private final class Index {
 
 private typealias MyStorageEngine = MemoryStorageEngine
 
-let myEngine = StorageEngineConformance.Configuration("mine", capabilities: [.ordered, .exactKeys]) { workspace in
+nonisolated let myEngine = StorageEngineConformance.Configuration("mine", capabilities: [.ordered]) { workspace in
     MyStorageEngine(now: workspace.clock.now)
 }
 

@@ -10,6 +10,18 @@ struct Note: Codable, Sendable, Identifiable {
     var isDone = false
 }
 
+@MainActor
+@Observable
+final class NotesModel {
+    @ObservationIgnored @Stored var notes: [Note]
+
+    init(_ store: Store<Note>) {
+        _notes = Stored(in: store)
+    }
+
+    var unfinished: [Note] { notes.filter { !$0.isDone } }
+}
+
 /// Runs the snippets, and stops at the first that doesn't do what the tour says.
 @MainActor
 func runReadmeStoreSnippets() async throws {

@@ -27,6 +27,32 @@ func printOverdue(in notes: ObjectStorage<Note>, at now: Date) async throws {
     print(try await notes.count(overdue), try await notes.exists(overdue))
 }
 
+func search(_ text: String, hidingDone: Bool, in notes: ObjectStorage<Note>) async throws -> [Note] {
+    var query = Query<Note>(sortedBy: SortDescriptor(\.dueDate))
+    if hidingDone { query = query.filter(#Predicate { !$0.isDone }) }
+    if !text.isEmpty { query = query.filter(#Predicate { $0.title.contains(text) }) }
+    return try await notes.fetch(query, limit: 50).objects
+}
+
+func tidy(_ notes: ObjectStorage<Note>, _ key: CacheKey) async throws {
+    try await notes.update(forKey: key) { $0.isDone.toggle() }
+    let removed = try await notes.removeObjects(matching: Query(where: #Predicate { $0.isDone }))
+    print("\(removed) notes removed")
+}
+
+@Test func `The guide about queries composes filters, changes and removes`() async throws {
+    let notes = ObjectStorage<Note>(storage: MemoryStorageEngine())
+    for (number, title) in ["milk", "oat milk", "bread"].enumerated() {
+        let note = Note(title: title, dueDate: Date(timeIntervalSince1970: Double(-number)), isDone: number == 0)
+        try await notes.store(note, forKey: CacheKey(title))
+    }
+    #expect(try await search("milk", hidingDone: false, in: notes).map(\.title) == ["oat milk", "milk"])
+    #expect(try await search("milk", hidingDone: true, in: notes).map(\.title) == ["oat milk"])
+    #expect(try await search("", hidingDone: true, in: notes).map(\.title) == ["bread", "oat milk"])
+    try await tidy(notes, CacheKey("bread"))
+    #expect(try await notes.fetchAllObjects().objects.map(\.title) == ["oat milk"])
+}
+
 @Test func `The guide about queries finds what is overdue`() async throws {
     let notes = ObjectStorage<Note>(storage: MemoryStorageEngine())
     let now = Date(timeIntervalSinceReferenceDate: 1_000)

@@ -25,7 +25,7 @@ struct SizeLimitedEngine: ForwardingStorageEngine {
     let limit: Int
 
     func forward<Value: StorageAnswerValue>(
-        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        _ call: StorageCall, _ body: @concurrent () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {
         guard call.byteCount <= limit else {
             throw StorageError(.tooLarge, "One call can write \(limit) bytes. Divide the items.", key: call.key)

@@ -14,18 +14,16 @@ extension Picture: Queryable {
 
 @MainActor
 final class Gallery {
-    private let pictures: ObjectStorage<Picture>
-    private(set) var window: LiveQuery<Picture>
+    let window: LiveQuery<Picture>
 
     init(_ pictures: ObjectStorage<Picture>) {
-        self.pictures = pictures
         window = LiveQuery(Query(sortedBy: SortDescriptor(\.year, order: .reverse)), in: pictures, limit: 50)
     }
 
-    func search(_ text: String) {
+    func search(_ text: String) async throws {
         let matches = Query<Picture>(
             where: #Predicate { $0.title.starts(with: text) }, sortedBy: SortDescriptor(\.title))
-        window = LiveQuery(matches, in: pictures, limit: 50)
+        try await window.change(to: matches)
     }
 
     func showMore() async throws {
@@ -43,8 +41,7 @@ final class Gallery {
     let gallery = Gallery(pictures)
     try await gallery.window.itemsHaveLoaded()
     #expect(gallery.window.items.first?.year == 2019)
-    gallery.search("Sea")
-    try await gallery.window.itemsHaveLoaded()
+    try await gallery.search("Sea")
     #expect(gallery.window.items.count == 50)
     try await gallery.showMore()
     #expect(gallery.window.items.count == 60)

@@ -26,7 +26,7 @@ struct ReleasedWindowTests {
     func search(isOnDisk: Bool) async throws {
         let folder = TemporaryFolder()
         let engine = try await pictures(isOnDisk, folder)
-        let gallery = Gallery(ObjectStorage(storage: engine))
+        let gallery = ReplacingGallery(ObjectStorage(storage: engine))
         try await gallery.window.itemsHaveLoaded()
         #expect(engine.count >= Self.size)
         _ = engine.take()
@@ -41,5 +41,23 @@ struct ReleasedWindowTests {
         let expected = (0..<Self.size).map { "Sea of \($0)" }.filter { $0.hasPrefix(text) }.sorted().prefix(50)
         #expect(gallery.window.items.map(\.title) == Array(expected))
         #expect(engine.count < Self.size * 2)
+    }
+}
+
+/// Shows each search in a window of its own.
+@MainActor
+private final class ReplacingGallery {
+    private let pictures: ObjectStorage<Picture>
+    private(set) var window: LiveQuery<Picture>
+
+    init(_ pictures: ObjectStorage<Picture>) {
+        self.pictures = pictures
+        window = LiveQuery(Query(sortedBy: SortDescriptor(\.year, order: .reverse)), in: pictures, limit: 50)
+    }
+
+    func search(_ text: String) {
+        let matches = Query<Picture>(
+            where: #Predicate { $0.title.starts(with: text) }, sortedBy: SortDescriptor(\.title))
+        window = LiveQuery(matches, in: pictures, limit: 50)
     }
 }
