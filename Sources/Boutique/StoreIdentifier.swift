@@ -2,8 +2,8 @@ public import Foundation
 
 /// An identifier of items that a ``Store`` can turn into text.
 ///
-/// UUIDs and integers conform. Let an identifier of your own conform, and items that have it as `id` need no
-/// `cacheIdentifier`:
+/// UUIDs and integers of up to 64 bits conform. Let an identifier of your own conform, and items that have it as `id`
+/// need no `cacheIdentifier`:
 ///
 /// ```swift
 /// struct NoteID: StoreIdentifier, Codable, Hashable {
@@ -30,8 +30,12 @@ extension StoreIdentifier where Self: BinaryInteger {
 }
 
 extension Int: StoreIdentifier {}
+extension Int8: StoreIdentifier {}
+extension Int16: StoreIdentifier {}
 extension Int32: StoreIdentifier {}
 extension Int64: StoreIdentifier {}
 extension UInt: StoreIdentifier {}
+extension UInt8: StoreIdentifier {}
+extension UInt16: StoreIdentifier {}
 extension UInt32: StoreIdentifier {}
 extension UInt64: StoreIdentifier {}

@@ -65,7 +65,7 @@ summarize_steps() {
 # sanitizer reports.
 show_failure() {
     awk '
-        # The line can follow another one that has no end, if both outputs are written at once.
+        # What a test prints can come before the first line of Swift Testing, but not before that of XCTest.
         /◇ Test run started/ || /^Test Suite \x27/ { isRunning = 1; next }
         # The output of tests may come after their results.
         /^In short:$/ || /: No test ran\.$/ { isRunning = 0 }

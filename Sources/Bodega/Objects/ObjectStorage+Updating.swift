@@ -5,8 +5,8 @@ extension ObjectStorage {
     /// Reads an object, changes it, and writes it.
     ///
     /// On an engine with ``StorageTraits/conditional``, such as SQLite, files, memory, PostgreSQL and wrappers around
-    /// them, no change is lost, whoever else changes the object at the same time: if it has changed since it was read,
-    /// it is read and changed again. On another engine, the later write wins.
+    /// them, the update is atomic: if another writer has changed the object since it was read, it is read and changed
+    /// again. On another engine, the later write wins.
     ///
     /// ```swift
     /// try await accounts.update(forKey: key) { $0.balance += 10 }

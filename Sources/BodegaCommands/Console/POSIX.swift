@@ -68,6 +68,11 @@ func systemLock(_ descriptor: Int32) -> Bool {
     return true
 }
 
+/// Releases the `flock` of an open file, also if another process has a copy of the descriptor.
+func systemUnlock(_ descriptor: Int32) {
+    flock(descriptor, LOCK_UN)
+}
+
 /// The names of a folder's entries, in no particular order, as bytes because they need not be valid UTF-8.
 ///
 /// - Parameter path: Where the folder is, without a NUL at its end.

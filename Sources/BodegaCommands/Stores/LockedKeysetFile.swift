@@ -48,5 +48,11 @@ final class LockedKeysetFile {
         }
     }
 
-    deinit { for descriptor in descriptors { close(descriptor) } }
+    deinit {
+        for descriptor in descriptors {
+            // Closing it is not enough: a process that another thread is starting can have a copy.
+            systemUnlock(descriptor)
+            close(descriptor)
+        }
+    }
 }

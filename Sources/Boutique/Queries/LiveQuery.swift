@@ -121,12 +121,13 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     /// Shows the items of another query, for example while the user types into a search field.
     ///
     /// The items stay until those of the new query are read. Observers and ``events`` then get the difference: items
-    /// that are in both results are not removed and inserted again. If the query is changed again before, only the last
-    /// change counts.
+    /// that are in both results are not removed and inserted again. A later call ends the reads of an earlier one,
+    /// which then returns without an effect.
     ///
     /// ```swift
-    /// List(window.items) { NoteRow($0) }
-    ///     .task(id: text) { try? await window.change(to: notes(containing: text)) }
+    /// func textChanged(to text: String) async throws {
+    ///     try await window.change(to: Query(where: #Predicate { $0.title.contains(text) }))
+    /// }
     /// ```
     ///
     /// - Parameters:

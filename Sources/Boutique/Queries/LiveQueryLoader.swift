@@ -25,8 +25,8 @@ final class LiveQueryLoader<Item: StorableItem> {
     private let pageSize: Int
     /// What was read; `nil` before the first read.
     private var contents: WindowContents<Item>?
-    /// The number of calls that change the query.
-    private var queryChanges = 0
+    /// The last change of the query.
+    private var queryChange: Task<(any Error)?, any Error>?
 
     nonisolated init(
         _ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int, _ model: LiveQueryModel<Item>
@@ -58,22 +58,34 @@ final class LiveQueryLoader<Item: StorableItem> {
         }
     }
 
-    /// Shows the items of another query, unless that was changed again before its turn comes.
+    /// Shows the items of another query, unless a later call of this method cancels it.
     func change(to query: Query<Item>, limit: Int?) async throws {
-        queryChanges += 1
-        let number = queryChanges
-        let failure = try await lock.withLock { () -> (any Error)? in
-            guard number == queryChanges else { return nil }
-            let old = reader
-            reader = QueryReader(storage: old.storage, query: query)
-            do {
-                return try await readAll(showing: limit.map { min(max($0, 0), QueryWindow<Item>.maximumLimit) })
-            } catch {
-                reader = old
-                throw error
-            }
+        queryChange?.cancel()
+        let change = Task {
+            try await lock.withLock { try await read(query, showing: limit) }
         }
-        if failure != nil { log.catchUpSoon() }
+        queryChange = change
+        do {
+            let failure = try await withTaskCancellationHandler {
+                try await change.value
+            } onCancel: {
+                change.cancel()
+            }
+            if failure != nil { log.catchUpSoon() }
+        } catch is CancellationError where !Task.isCancelled {
+            // The later call decides.
+        }
+    }
+
+    private func read(_ query: Query<Item>, showing limit: Int?) async throws -> (any Error)? {
+        let old = reader
+        reader = QueryReader(storage: old.storage, query: query)
+        do {
+            return try await readAll(showing: limit.map { min(max($0, 0), QueryWindow<Item>.maximumLimit) })
+        } catch {
+            reader = old
+            throw error
+        }
     }
 
     /// Reads the items again.

@@ -116,6 +116,6 @@ public struct StoreTransaction<Item: StorableItem> {
 }
 
 extension StoreTransaction: @MainActor Sequence {
-    /// Iterates over ``items`` as they are at the beginning. The transaction can change items meanwhile.
+    /// Iterates over ``items`` as they are at the beginning. The transaction can change items during the iteration.
     public func makeIterator() -> IndexingIterator<[Item]> { items.makeIterator() }
 }

@@ -2,7 +2,6 @@
 import Bodega
 @testable import BodegaCommands
 import Foundation
-import TestSupport
 import Testing
 
 #if canImport(Darwin)
@@ -45,10 +44,7 @@ struct RotationSafetyTests {
             }
             #expect(try KeysetFile(path: place.keyset).read().keyIDs.count == 1)
             lock = nil
-            // A process that another test is starting at this moment can still have the descriptor of the lock.
-            try await waitUntil("the keyset is unlocked") {
-                await bodega("keyset", "rotate", place.store, "--keyset", link).status == 0
-            }
+            #expect(await bodega("keyset", "rotate", place.store, "--keyset", link).status == 0)
             #expect(try KeysetFile(path: place.keyset).read().keyIDs.count == 2)
         }
     }

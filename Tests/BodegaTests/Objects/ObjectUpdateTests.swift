@@ -113,6 +113,18 @@ private struct Interrupted: ForwardingStorageEngine {
         #expect(try await storages[0].fetchObject(forKey: key)?.balance == (0..<150).reduce(0, +))
     }
 
+    @Test func `A removal by a query finds what the original has, not an older copy`() async throws {
+        let base = MemoryStorageEngine()
+        let engine = base.mirrored(to: MemoryStorageEngine(), readingMirror: .first)
+        let accounts = ObjectStorage<Account>(storage: engine)
+        try await accounts.store((0..<10).map { (CacheKey("\($0)"), Account(owner: "\($0)", balance: $0)) })
+        let others = ObjectStorage<Account>(storage: base)
+        try await others.store(Account(owner: "3", balance: 100), forKey: CacheKey("3"))
+        try await others.store(Account(owner: "8", balance: 1), forKey: CacheKey("8"))
+        #expect(try await accounts.removeObjects(matching: Query(where: #Predicate { $0.balance < 5 })) == 5)
+        #expect(try await others.fetchAllObjects().objects.map(\.owner) == ["3", "5", "6", "7", "9"])
+    }
+
     @Test func `A removal by a query spares what has changed and does not match any more`() async throws {
         for base in try engines() {
             let others = ObjectStorage<Account>(storage: base)

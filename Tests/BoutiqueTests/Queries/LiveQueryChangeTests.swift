@@ -76,7 +76,7 @@ struct LiveQueryChangeTests {
         #expect(window.items.map(\.id) == Array(11..<30))
     }
 
-    @Test("Of several changes at once, the last one counts")
+    @Test("Of several concurrent changes, the last one counts")
     func last() async throws {
         let tasks = try await WindowEngine.indexedSQLite.storage(in: folder)
         try await tasks.store((0..<30).map { Errand(id: $0, rank: $0) })

@@ -42,6 +42,29 @@ struct ReleasedWindowTests {
         #expect(gallery.window.items.map(\.title) == Array(expected))
         #expect(engine.count < Self.size * 2)
     }
+
+    @Test(
+        "and so does a query that is changed in place, as in the guide",
+        arguments: [false, true])
+    func change(isOnDisk: Bool) async throws {
+        let folder = TemporaryFolder()
+        let engine = try await pictures(isOnDisk, folder)
+        let gallery = Gallery(ObjectStorage(storage: engine))
+        try await gallery.window.itemsHaveLoaded()
+        _ = engine.take()
+        let text = "Sea of 59"
+        var searches: [Task<Void, any Error>] = []
+        for length in 1...text.count {
+            let before = engine.count
+            searches.append(Task { try await gallery.search(String(text.prefix(length))) })
+            // The search has begun to read.
+            while engine.count == before { await Task.yield() }
+        }
+        for search in searches { try await search.value }
+        let expected = (0..<Self.size).map { "Sea of \($0)" }.filter { $0.hasPrefix(text) }.sorted().prefix(50)
+        #expect(gallery.window.items.map(\.title) == Array(expected))
+        #expect(engine.count < Self.size * 2)
+    }
 }
 
 /// Shows each search in a window of its own.

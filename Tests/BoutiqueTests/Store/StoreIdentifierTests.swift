@@ -55,7 +55,7 @@ private struct Ticket: Codable, Sendable, Identifiable, Equatable {
         #expect(store.items == [tickets[0]])
     }
 
-    @Test func `A transaction is a sequence of its items, which can change meanwhile`() async throws {
+    @Test func `A transaction is a sequence of its items, which can change during the iteration`() async throws {
         let store = try await Store<Seat>(storage: MemoryStorageEngine())
         try await store.insert((0..<5).map { Seat(id: $0, guest: "") })
         try await store.transaction { seats in

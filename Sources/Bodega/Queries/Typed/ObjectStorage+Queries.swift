@@ -170,7 +170,7 @@ extension ObjectStorage {
     }
 
     func reading<Value>(
-        _ query: Query<Object>, _ omitting: Bool,
+        _ query: Query<Object>, _ omitting: Bool, fromOriginal: Bool = false,
         _ body: @escaping (StorageQuery<Query<Object>.Match>, StorageReader) async throws -> Value
     ) async throws -> (value: Value, unreadable: [StorageError]) {
         let errors = Locked<[CacheKey: StorageError]>([:])
@@ -179,7 +179,8 @@ extension ObjectStorage {
         }
         try await learnFromStoredObjects()
         let running = try query.running(decodedBy: coder, undecodable: omitting ? report : nil)
-        let reader = StorageReader(storage, options: ReadOptions(omitsUnreadable: omitting))
+        let reader = StorageReader(
+            storage, options: ReadOptions(omitsUnreadable: omitting, needsOriginal: fromOriginal))
         let value = try await body(running, reader)
         return (value, errors.withLock { Array($0.values) } + reader.unreadable)
     }

@@ -17,7 +17,7 @@ extension ObjectStorage {
         let unordered = query.sorted(by: [])
         var count = 0
         while true {
-            let page = try await reading(unordered, omittingUndecodable) { query, engine in
+            let page = try await reading(unordered, omittingUndecodable, fromOriginal: true) { query, engine in
                 try await query.map(MatchParts<Object>().condition).page(from: engine, limit: 500, after: nil)
             }.value
             let batch = batch(page.matches.map { .remove(key: $0.key) }, if: page.matches)

@@ -112,10 +112,7 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
                 return answer
             } catch {
                 // The write may have been applied.
-                state.withLock { state in
-                    state.lose(operations)
-                    if base.traits.contains(.evicts) { state.mayHaveEvictedItems = true }
-                }
+                state.withLock { $0.lose(operations) }
                 // In a task of its own, because this one may have been cancelled.
                 await Task { await markOutdated() }.value
                 throw error
@@ -123,11 +120,18 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
         }
     }
 
-    /// Calls the base. What it removes on its own is missing in the mirror until it is removed there, too.
+    /// Calls the base. What it removes on its own is missing in the mirror until it is removed there, too. A call that
+    /// fails does not say what it has removed.
     func noticingEvictions<Value>(
         _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {
-        let answer = try await body()
+        let answer: StorageAnswer<Value>
+        do {
+            answer = try await body()
+        } catch {
+            if base.traits.contains(.evicts) { state.withLock { $0.mayHaveEvictedItems = true } }
+            throw error
+        }
         let evicted = answer.report.evicted
         if !evicted.isEmpty { state.withLock { $0.lose(evicted.map { .remove(key: $0) }) } }
         return answer

@@ -47,7 +47,7 @@ private struct Chore: Codable, Sendable, Equatable, Queryable {
         return storages
     }
 
-    @Test func `Filters narrow one another, whatever their form and order`() async throws {
+    @Test func `Filters of all forms narrow one another in any order`() async throws {
         var random = SeededGenerator(seed: Seed.current)
         for storage in try await storages() {
             for _ in 0..<12 {

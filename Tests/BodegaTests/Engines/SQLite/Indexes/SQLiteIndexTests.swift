@@ -155,7 +155,7 @@ struct SQLiteIndexTests {
                 try db.execute(sql: #"INSERT INTO "data" ("key", "value") VALUES ('value \#(number)', \#(value))"#)
             }
         }
-        let (rows, check, bytes) = try await queue.read { db in
+        let (rows, check, bytes) = try queue.read { db in
             (
                 try Row.fetchAll(
                     db, sql: #"SELECT "key", "value", "createdAt", "updatedAt" FROM "data" ORDER BY rowid"#),

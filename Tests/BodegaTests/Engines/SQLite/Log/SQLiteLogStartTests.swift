@@ -96,7 +96,7 @@ import Testing
         #expect(changes.map(\.key) == [CacheKey(verbatim: "b")] && changes.map(\.kind) == [.written])
     }
 
-    @Test("An own change is in the log with its origin, whatever others have done before, and do before it is read")
+    @Test("An own change is in the log with its origin, also between changes of other writers")
     func ownAmongOthers() async throws {
         for isCreatedByOther in [false, true] {
             let folder = TemporaryFolder()
