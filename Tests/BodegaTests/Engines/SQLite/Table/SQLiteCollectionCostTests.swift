@@ -53,9 +53,11 @@ import Testing
     }
 
     @Test("An existing collection can be opened during an endless write")
-    func openingBesideWriter() throws {
+    func openingBesideWriter() async throws {
         let folder = TemporaryFolder()
-        _ = try SQLiteStorageEngine(opening: folder.directory, collection: "a")
+        let creator = try SQLiteStorageEngine(opening: folder.directory, collection: "a")
+        // A released engine may close its last connection, which locks the file, on another thread and a little later.
+        try await creator.close()
         let engine = try SQLiteStorageEngine(opening: folder.directory, lockTimeout: 0)
         let other = try DatabaseQueue(path: folder.file("data.sqlite3").path)
         try other.inDatabase { db throws in
