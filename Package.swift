@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "Bodega", targets: ["Bodega"]),
         .library(name: "BodegaHTTP", targets: ["BodegaHTTP"]),
         .library(name: "BodegaPostgres", targets: ["BodegaPostgres"]),
+        .library(name: "BodegaTestSupport", targets: ["BodegaTestSupport"]),
         .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
         .library(name: "Boutique", targets: ["Boutique"]),
         .library(name: "CodableStoreKit", targets: ["CodableStoreKit"]),
@@ -92,6 +93,8 @@ let package = Package(
             name: "BodegaTesting",
             dependencies: ["Bodega"]
         ),
+        // Traits for Swift Testing. They are separate because programs that use BodegaTesting may be none of tests.
+        .target(name: "BodegaTestSupport", dependencies: ["Bodega"]),
         .target(
             name: "Boutique",
             dependencies: [
@@ -152,7 +155,9 @@ let package = Package(
         .testTarget(
             name: "BoutiqueTests",
             dependencies: [
-                "Bodega", "BodegaTesting", "Boutique", "TestChild", "TestSupport", openCombine,
+                "Bodega", "BodegaTestSupport", "BodegaTesting", "Boutique", "CodableStoreKit", "TestChild",
+                "TestSupport",
+                openCombine,
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

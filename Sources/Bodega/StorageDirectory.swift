@@ -44,7 +44,8 @@ extension FileManager {
         ///
         /// - Parameter pathComponent: The path below it; empty for the folder itself.
         public static func temporary(appendingPath pathComponent: String) -> Directory {
-            Directory(url: FileManager.default.temporaryDirectory.appending(belowBy: pathComponent))
+            let base = TemporaryStorage.current?.folder("tmp") ?? FileManager.default.temporaryDirectory
+            return Directory(url: base.appending(belowBy: pathComponent))
         }
 
         /// A folder for a program's data that users don't open directly.
@@ -73,13 +74,17 @@ extension FileManager {
             appendingPath pathComponent: String
         ) -> Directory {
             #if canImport(Darwin)
-            if let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: identifier) {
+            if TemporaryStorage.current != nil {
+                // The group's folder is not temporary.
+            } else if let container = FileManager.default.containerURL(
+                forSecurityApplicationGroupIdentifier: identifier)
+            {
                 return Directory(url: container.appending(belowBy: pathComponent))
+            } else {
+                bodegaLogger.error(
+                    "The app cannot access its app group's folder and uses its own folder. Check the entitlement.",
+                    metadata: ["group": "\(identifier)"])
             }
-            bodegaLogger.error(
-                "The app cannot access its app group's folder and uses its own folder. Check the entitlement.",
-                metadata: ["group": "\(identifier)"]
-            )
             #endif
             return Directory(url: applicationSupport(appendingPath: identifier).url.appending(belowBy: pathComponent))
         }
@@ -105,6 +110,9 @@ extension FileManager.Directory {
         orInHome fallback: String,
         _ path: String
     ) -> Self {
+        if let storage = TemporaryStorage.current {
+            return Self(url: storage.folder(fallback).appending(belowBy: path))
+        }
         let base =
             FileManager.default.urls(for: folder, in: .userDomainMask).first
             ?? homeDirectory.appending(belowBy: fallback)
@@ -113,6 +121,9 @@ extension FileManager.Directory {
 
     /// A base directory of the XDG Base Directory Specification 0.8: unset, empty and relative variables are ignored.
     private static func xdg(_ variable: String, orInHome fallback: String, _ path: String) -> Self {
+        if let storage = TemporaryStorage.current {
+            return Self(url: storage.folder(fallback).appending(belowBy: path))
+        }
         if let value = ProcessInfo.processInfo.environment[variable], value.hasPrefix("/") {
             return Self(url: URL(fileURLWithPath: value, isDirectory: true).appending(belowBy: path))
         }

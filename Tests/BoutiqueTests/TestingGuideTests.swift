@@ -1,4 +1,5 @@
 import Bodega
+import BodegaTestSupport
 import BodegaTesting
 import Boutique
 import Foundation
@@ -13,18 +14,31 @@ import Testing
     }
 
     @MainActor
+    final class NotesModel {
+        let notes: Store<Note>
+        @StoredValue(key: "launches") var launches = 0
+
+        init() async throws {
+            notes = try await Store(storage: SQLiteStorageEngine.default(appendingPath: "Notes"))
+            $launches.set(launches + 1)
+        }
+    }
+
+    @MainActor
+    @Suite(.temporaryStorage) struct NotesTests {
+        @Test func `Notes survive a relaunch`() async throws {
+            try await NotesModel().notes.insert(Note(id: "milk"))
+            let relaunched = try await NotesModel()
+            #expect(relaunched.notes.items == [Note(id: "milk")])
+            #expect(relaunched.launches == 2)
+        }
+    }
+
+    @MainActor
     @Test func `A note can be added`() async throws {
         let store = try await Store<Note>(storage: MemoryStorageEngine())
         try await store.insert(Note(id: "milk"))
         #expect(store.items == [Note(id: "milk")])
-    }
-
-    @MainActor
-    @Test func `Notes survive a relaunch`() async throws {
-        let engine = MemoryStorageEngine()
-        try await Store<Note>(storage: engine).insert(Note(id: "milk"))
-        let relaunched = try await Store<Note>(storage: engine)
-        #expect(relaunched.items == [Note(id: "milk")])
     }
 
     @MainActor

@@ -37,3 +37,36 @@ func moveToAnotherFolder(_ arguments: [String]) async throws {
     say(database.file.path)
     try await sqlite.close()
 }
+
+/// Stores an item and a value in the default storage. Reports the number of items and the file.
+func useDefaultStorage() async throws {
+    TemporaryStorage.useInPreviews()
+    let engine = SQLiteStorageEngine.default(appendingPath: "Notes")
+    try await engine.write(Data([1]), key: CacheKey("a"))
+    @StoredValue(key: "size") var size = 1
+    $size.set(2)
+    say("\(try await engine.fetchCount()) saved")
+    say(engine.file.path)
+}
+
+/// Uses temporary storage a number of times. Reports the open files after the first time, and after the last one.
+func repeatTemporaryStorage(_ arguments: [String]) async throws {
+    func useOnce() async throws {
+        try await TemporaryStorage.use {
+            let engine = SQLiteStorageEngine.default
+            try await engine.write(Data([1]), key: CacheKey("a"))
+            try CodableStore<Letter>(engine: .sqlite).save(Letter(id: "a"))
+            try CodableStore<Letter>().save(Letter(id: "a"))
+            @StoredValue(key: "size") var size = 1
+            $size.set(2)
+            try await engine.close()
+        }
+    }
+    func report() throws {
+        say("\(try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count)")
+    }
+    try await useOnce()
+    try report()
+    for _ in 1..<(Int(arguments[0]) ?? 1) { try await useOnce() }
+    try report()
+}

@@ -46,6 +46,8 @@ case ("stream-limited", let rest): try await streamLimited(rest)
 case ("fill-cache", let rest): try await fillCache(rest)
 case ("move-to-another-folder", let rest): try await moveToAnotherFolder(rest)
 case ("write-wrapped", let rest): try await writeThroughWrappers(rest)
+case ("use-default-storage", _): try await useDefaultStorage()
+case ("repeat-temporary-storage", let rest): try await repeatTemporaryStorage(rest)
 case ("serve-postgres", let rest): try await servePostgres(rest)
 default: fatalError("unknown task \(arguments)")
 }

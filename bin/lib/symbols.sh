@@ -1,7 +1,9 @@
 # The public symbols of the products, for scripts. Source targets.sh, too.
 
 # The modules of the libraries, each after those that its documentation links to.
-documented_modules=(RecordCoder Bodega BodegaTesting BodegaHTTP BodegaPostgres Boutique CodableStoreKit)
+documented_modules=(
+    RecordCoder Bodega BodegaTesting BodegaTestSupport BodegaHTTP BodegaPostgres Boutique CodableStoreKit
+)
 
 # Writes the symbol graphs of a module.
 #

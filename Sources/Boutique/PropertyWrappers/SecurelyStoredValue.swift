@@ -136,9 +136,10 @@ public struct SecurelyStoredValue<Item: StorableItem>: Sendable {
 
 /// The default storage of secrets.
 private func standardSecretStorage() -> any SecretStorage {
+    if let storage = TemporaryStorage.current { return storage.object { MemorySecretStorage() } }
     #if canImport(Security)
-    KeychainSecretStorage()
+    return KeychainSecretStorage()
     #else
-    EncryptedFileSecretStorage()
+    return EncryptedFileSecretStorage()
     #endif
 }

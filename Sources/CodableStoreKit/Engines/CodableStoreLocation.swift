@@ -30,9 +30,6 @@ public struct CodableStoreLocation: Sendable, Hashable {
 
     let place: Place
 
-    /// The memory of ``CodableStore/Engine/inMemory``.
-    static let sharedMemory = CodableStoreLocation(place: .memory(.shared))
-
     /// Stores each object in a file, in `<container>/<collection>` below a folder.
     ///
     /// - Parameter directory: The folder. It is created by the first save.

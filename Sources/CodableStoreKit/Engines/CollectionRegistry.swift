@@ -52,8 +52,15 @@ enum CollectionRegistry {
             if let place = state.files[path] { return place }
             let place = SQLiteLocation(URL(fileURLWithPath: path.text))
             state.files[path] = place
+            // A process may run thousands of tests.
+            TemporaryStorage.current?.atEnd { release(path) }
             return place
         }
+    }
+
+    private static func release(_ path: ExactText) {
+        let released = state.withLock { $0.files.removeValue(forKey: path) }
+        withExtendedLifetime(released) {}
     }
 
     private static func table(_ path: String?, of engine: SQLiteStorageEngine) -> CollectionCore {

@@ -4,7 +4,9 @@ import Bodega
 final class MemoryLocation: Sendable, Hashable {
 
     /// The memory of ``CodableStore/Engine/inMemory``.
-    static let shared = MemoryLocation()
+    static var current: MemoryLocation { TemporaryStorage.current?.object { MemoryLocation() } ?? shared }
+
+    private static let shared = MemoryLocation()
 
     private let cores = Locked<[String: CollectionCore]>([:])
 

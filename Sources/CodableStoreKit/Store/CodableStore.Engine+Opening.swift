@@ -53,7 +53,7 @@ extension CodableStore.Engine {
         case .custom(let engine): .collection(engine.collection)
         case .fileSystem: .location(.fileSystem(in: .codableStoreKit))
         case .sqlite: .location(.sqlite(in: .codableStoreKit))
-        case .inMemory: .location(.sharedMemory)
+        case .inMemory: .location(CodableStoreLocation(place: .memory(.current)))
         case .at(let location): .location(location)
         }
     }

@@ -51,11 +51,15 @@ open class CodableStore<Object: BaseCodableStoreable> {
 
     private let opened = Locked<OpenCollection?>(nil)
 
+    /// The storage of the test that has created the store; the first operation may come from another thread.
+    private let temporaryStorage = TemporaryStorage.current
+
     /// Returns the store's collection, and opens it on first use.
     func collection() throws -> OpenCollection {
         try opened.withLock { opened in
             if let collection = opened { return collection }
-            let collection = try engine.open(in: container)
+            let collection =
+                try temporaryStorage?.use { try engine.open(in: container) } ?? engine.open(in: container)
             opened = collection
             return collection
         }
@@ -74,7 +78,7 @@ open class CodableStore<Object: BaseCodableStoreable> {
             return (collection.observers.add(call), failure)
         }
         let observer = PendingObserver(call)
-        let place = engine.place(in: container)
+        let place = temporaryStorage?.use { engine.place(in: container) } ?? engine.place(in: container)
         // Added first, so that a store that opens the collection right after this attempt fails does not miss it.
         if let place { PendingObservers.add(observer, at: place) }
         let subscription = ObservableCodableStoreSubscription {

@@ -3,8 +3,11 @@ import Foundation
 
 /// The storage for values of user defaults: the user defaults where these are reliable, else a ``DefaultsFile``.
 func defaultsStorage(for defaults: UserDefaults) -> any ValueStorage {
+    if defaults === UserDefaults.standard, let storage = TemporaryStorage.current {
+        return TemporaryDefaults(in: storage)
+    }
     #if canImport(Darwin)
-    PlatformDefaults(defaults)
+    return PlatformDefaults(defaults)
     #else
     guard let domain = defaults.domain else { return PlatformDefaults(defaults) }
     let folder = FileManager.Directory.applicationSupport(appendingPath: "emporium/defaults")

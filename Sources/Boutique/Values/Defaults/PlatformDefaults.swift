@@ -39,6 +39,18 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
         return defaults.object(forKey: name).map(PresetForms.of) ?? []
     }
 
+    /// The form of ``presets(_:insteadOf:)`` that disregards what is stored in the user defaults. On other platforms
+    /// than Apple's, it also disregards registered defaults, which can't be distinguished from it.
+    func volatilePresets(_ name: String, insteadOf stored: Data?) -> [Data] {
+        if let argument = Self.arguments[name] { return argument }
+        #if canImport(Darwin)
+        guard stored == nil, let object = defaults.object(forKey: name), isRegistered(object, name) else { return [] }
+        return PresetForms.of(object)
+        #else
+        return []
+        #endif
+    }
+
     /// Returns whether the object under a key is a registered default.
     private func isRegistered(_ object: Any, _ name: String) -> Bool {
         #if canImport(Darwin)

@@ -1,0 +1,169 @@
+package import Foundation
+import Logging
+
+/// Default storage of its own for a test or a preview: folders, user defaults and secrets that begin empty and are
+/// removed afterwards.
+///
+/// Code that doesn't name its storage needs no change to be tested:
+///
+/// ```swift
+/// let engine = SQLiteStorageEngine.default(appendingPath: "Notes")
+/// ```
+///
+/// A test with Swift Testing has the trait `.temporaryStorage` of the product `BodegaTestSupport`. Others call
+/// ``use(isolation:_:)``.
+///
+/// ## What is replaced
+/// While temporary storage is in use, the following are in it:
+///
+/// - the folders of `FileManager.Directory` that depend on the user, such as
+///   `FileManager.Directory.applicationSupport(appendingPath:)`, and all engines that are in them by default
+/// - `@StoredValue` without other user defaults than the standard ones
+/// - `@SecurelyStoredValue` without a storage of secrets
+/// - stores of `CodableStoreKit` without a location, and `CodableStore.Engine.inMemory`
+///
+/// ## What is not
+/// A program that names a URL, other user defaults or a storage of secrets gets it.
+///
+/// The storage is determined when an engine, a value or a store is *created*, by its task: that of
+/// ``use(isolation:_:)`` and the tasks that it creates with `Task` and in task groups, but not `Task.detached`, other
+/// threads and dispatch queues. A global or static engine or store belongs to the first test that uses it: create it in
+/// the code that owns it, such as an app's model.
+public final class TemporaryStorage: Sendable {
+
+    private let folder: URL
+    private let parts = Locked(Parts())
+
+    private struct Parts: Sendable {
+        var objects: [ObjectIdentifier: any AnyObject & Sendable] = [:]
+        var atEnd: [@Sendable () -> Void] = []
+    }
+
+    @TaskLocal private static var ofTask: TemporaryStorage?
+    private static let ofProcess = Locked<TemporaryStorage?>(nil)
+
+    private init() {
+        let name = "emporium-temporary-\(UUID().uuidString)"
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(name, isDirectory: true)
+    }
+
+    /// Runs a closure with temporary storage of its own, and removes it afterwards.
+    ///
+    /// A use within another one has storage of its own.
+    ///
+    /// ```swift
+    /// try await TemporaryStorage.use {
+    ///     let model = try await NotesModel()
+    ///     try await model.add("milk")
+    /// }
+    /// ```
+    ///
+    /// Engines that are still in use afterwards throw ``StorageError/Code/placeRemoved``.
+    ///
+    /// - Parameters:
+    ///   - isolation: The actor on which the closure runs, the caller's by default.
+    ///   - body: The closure.
+    /// - Returns: The closure's result.
+    /// - Throws: The closure's error.
+    public static func use<Result>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        let storage = TemporaryStorage()
+        defer { storage.end() }
+        return try await $ofTask.withValue(storage, operation: body, isolation: isolation)
+    }
+
+    /// Runs a synchronous closure with temporary storage of its own, and removes it afterwards.
+    ///
+    /// For example, a subclass of `XCTestCase` overrides `invokeTest()`:
+    ///
+    /// ```swift
+    /// override func invokeTest() {
+    ///     TemporaryStorage.use { super.invokeTest() }
+    /// }
+    /// ```
+    ///
+    /// - Parameter body: The closure.
+    /// - Returns: The closure's result.
+    /// - Throws: The closure's error.
+    public static func use<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let storage = TemporaryStorage()
+        defer { storage.end() }
+        return try $ofTask.withValue(storage, operation: body)
+    }
+
+    /// Uses temporary storage in all of the process from now on, also in global and static stores. It is removed when
+    /// the process exits.
+    ///
+    /// Call it before the first use of a store. Later calls do nothing.
+    public static func useInProcess() {
+        let isFirst = ofProcess.withLock { storage in
+            if storage != nil { return false }
+            storage = TemporaryStorage()
+            return true
+        }
+        if isFirst { atexit { TemporaryStorage.ofProcess.withLock { $0 }?.end() } }
+    }
+
+    /// Uses temporary storage in all of the process if it shows previews of Xcode, see ``useInProcess()``.
+    ///
+    /// Call it first in the initializer of an app, or in a preview:
+    ///
+    /// ```swift
+    /// #Preview {
+    ///     let _ = TemporaryStorage.useInPreviews()
+    ///     NotesView()
+    /// }
+    /// ```
+    ///
+    /// The environment variable `XCODE_RUNNING_FOR_PREVIEWS` is `1` in such a process.
+    public static func useInPreviews() {
+        if ProcessInfo.processInfo.environment["XCODE_RUNNING_FOR_PREVIEWS"] == "1" { useInProcess() }
+    }
+
+    /// The storage in use, `nil` outside of tests and previews.
+    package static var current: TemporaryStorage? { ofTask ?? ofProcess.withLock { $0 } }
+
+    /// Runs a closure with this storage.
+    package func use<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try Self.$ofTask.withValue(self, operation: body)
+    }
+
+    /// A folder in this storage. It need not exist.
+    package func folder(_ path: String) -> URL {
+        folder.appendingPathComponent(path, isDirectory: true)
+    }
+
+    /// The only object of its type in this storage.
+    package func object<Object: AnyObject & Sendable>(_ create: () -> Object) -> Object {
+        parts.withLock { parts in
+            if let object = parts.objects[ObjectIdentifier(Object.self)] as? Object { return object }
+            let object = create()
+            parts.objects[ObjectIdentifier(Object.self)] = object
+            return object
+        }
+    }
+
+    /// Calls a closure before the folder is removed.
+    package func atEnd(_ call: @escaping @Sendable () -> Void) {
+        parts.withLock { $0.atEnd.append(call) }
+    }
+
+    private func end() {
+        let ended = parts.withLock { parts in
+            defer { parts = Parts() }
+            return parts
+        }
+        for call in ended.atEnd { call() }
+        do {
+            try FileManager.default.removeItem(at: folder)
+        } catch CocoaError.fileNoSuchFile {
+            // Nothing was stored.
+        } catch {
+            bodegaLogger.warning(
+                "Temporary storage could not be removed.",
+                metadata: ["folder": "\(folder.path)", "error": "\(error)"])
+        }
+    }
+}
