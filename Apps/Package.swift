@@ -234,6 +234,21 @@ var examples: [Target] {
         .executableTarget(
             name: "Contacts", dependencies: [.product(name: "CodableStoreKit", package: "Emporium")],
             path: "Examples/Sources/Contacts"),
+        .executableTarget(
+            name: "NotesServer",
+            dependencies: [
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                .product(name: "Bodega", package: "Emporium"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Examples/Sources/NotesServer"
+        ),
         .testTarget(
             name: "ExamplesTests", dependencies: ["Notes", "Contacts"], path: "Examples/Tests/ExamplesTests"),
     ]
