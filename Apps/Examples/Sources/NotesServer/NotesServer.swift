@@ -12,6 +12,7 @@ import UnixSignals
 @main
 struct NotesServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "NotesServer",
         abstract: "Serves notes as JSON on 127.0.0.1 until it gets SIGTERM or SIGINT.",
         discussion: """
             GET /notes?contains=TEXT&limit=50&after=CURSOR  lists notes
@@ -29,6 +30,7 @@ struct NotesServer: AsyncParsableCommand {
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("The port must be from 0 to 65535.") }
+        guard !folder.isEmpty else { throw ValidationError("The folder must have a name.") }
     }
 
     func run() async throws {
@@ -54,12 +56,10 @@ struct NotesServer: AsyncParsableCommand {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        // A client may neither send the rest of its request nor read its response.
+        // After this, clients that neither send the rest of a request nor read a response are disconnected.
         services.maximumGracefulShutdownDuration = .seconds(10)
         do {
             try await ServiceGroup(configuration: services).run()
-        } catch is CancellationError {
-            logger.warning("Some connections did not end in time and were closed.")
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw Problem(description: "Port \(port) is taken. Choose another one with --port; 0 is any free one.")
         }
@@ -74,7 +74,7 @@ struct Storage: Service {
         do {
             try await gracefulShutdown()
         } catch is CancellationError {
-            // Another service has failed.
+            // The server has failed, or did not shut down in time.
         }
         try await engine.close()
     }
