@@ -2,6 +2,7 @@ import AsyncAlgorithms
 import Bodega
 import Foundation
 import Hummingbird
+import Logging
 import ServiceLifecycle
 
 /// The routes. Nothing here runs on the main actor: requests are served on all processors, and the engine waits for the
@@ -18,7 +19,7 @@ struct NotesAPI {
     func router() -> Router<NotesContext> {
         let router = Router(context: NotesContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: StorageErrorMiddleware())
-        router.get("events") { request, _ in try await events(request) }
+        router.get("events") { request, context in try await events(request, context) }
         let group = router.group("notes")
         group.get { request, context in try await list(request, context) }
         group.get(":id") { _, context in
@@ -30,7 +31,7 @@ struct NotesAPI {
             return try await notes.update(forKey: key, default: new) { $0.text = draft.text }
         }
         group.post(":id/likes") { _, context in
-            // Atomic, also if another process likes the same note: it is read and changed again then.
+            // If another request or process changes the note at the same time, it is read and changed again.
             try await found(notes.update(forKey: context.key) { $0.likes += 1 })
         }
         group.delete(":id") { _, context in
@@ -62,16 +63,22 @@ struct NotesAPI {
     /// Server-sent events: each change, with the note as it is stored now. A client that reconnects continues after the
     /// last event that it has received. If the log does not reach back to it, an event `reset` asks the client to load
     /// the notes again.
-    private func events(_ request: Request) async throws -> Response {
+    private func events(_ request: Request, _ context: NotesContext) async throws -> Response {
         let last = request.headers[.lastEventID].map(StorageCursor.init(rawValue:))
         let start = if let last { last } else { try await engine.fetchCursor() }
         return Response(
             status: .ok,
             headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
             body: ResponseBody { writer in
-                // Ends when the client disconnects, or at the graceful shutdown.
-                try await request.body.consumeWithCancellationOnInboundClose { _ in
-                    try await sendChanges(since: start, to: &writer)
+                do {
+                    // Cancelled when the client disconnects.
+                    try await request.body.consumeWithCancellationOnInboundClose { _ in
+                        try await sendChanges(since: start, to: &writer)
+                    }
+                } catch let error as StorageError {
+                    // The status has been sent. The client sees an incomplete response, and connects again.
+                    context.logger.error("Events could not be read: \(error)")
+                    throw error
                 }
                 try await writer.finish(nil)
             }
@@ -80,7 +87,7 @@ struct NotesAPI {
 
     private func sendChanges(since start: StorageCursor, to writer: inout any ResponseBodyWriter) async throws {
         var cursor = start
-        // Writes at least every 15 seconds, because only a write shows that a client's machine has gone.
+        // Something is written at least every 15 seconds, because only that shows that the client's machine has gone.
         let heartbeats = AsyncTimerSequence.repeating(every: .seconds(15)).map { _ in }
         for await _ in merge(engine.changeSignals(), heartbeats).cancelOnGracefulShutdown() {
             var isComplete = false
@@ -90,7 +97,7 @@ struct NotesAPI {
                     try await writer.send("event: reset\nid: \(cursor.rawValue)\ndata: {}")
                     continue
                 }
-                // One note at a time, so that a slow client costs no memory. What it has not read stays in the log.
+                // One note at a time: what a slow client has not read stays in the log, not in memory.
                 var sent: Set<CacheKey> = []
                 for key in delta.changes.map(\.key) where sent.insert(key).inserted {
                     let current = try await notes.fetchObjects(forKeys: [key])

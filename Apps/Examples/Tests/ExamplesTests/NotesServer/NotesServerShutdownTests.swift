@@ -34,6 +34,8 @@ import Testing
                 try await answers.waitForEnd()
                 #expect(try await status == 0)
             }
+            // The engine was closed.
+            #expect(!FileManager.default.fileExists(atPath: RunningServer.data(in: home).path + "/data.sqlite3-wal"))
             #expect(try await Set(storedNotes(in: home).keys) == ["first", "second"])
         }
     }
