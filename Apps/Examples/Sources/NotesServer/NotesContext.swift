@@ -21,5 +21,8 @@ struct NotesContext: RequestContext {
 }
 
 extension HTTPField.Name {
-    static let lastEventID = Self("Last-Event-ID")!
+    static let lastEventID = {
+        guard let name = Self("Last-Event-ID") else { preconditionFailure("Last-Event-ID is a valid header name.") }
+        return name
+    }()
 }

@@ -9,7 +9,8 @@ import Testing
         try await Example.withHome { home in
             #expect(try await Example.run("Notes", in: home) == (0, []))
             #expect(try await Example.run("Notes", "add", "Buy", "milk", in: home) == (0, ["1 • Buy milk"]))
-            #expect(try await Example.run("Notes", "add", "Buy bread", in: home) == (0, ["1 • Buy milk", "2 • Buy bread"]))
+            #expect(
+                try await Example.run("Notes", "add", "Buy bread", in: home) == (0, ["1 • Buy milk", "2 • Buy bread"]))
             #expect(try await Example.run("Notes", "done", "1", in: home) == (0, ["1 ✓ Buy milk", "2 • Buy bread"]))
             #expect(try await Example.run("Notes", "clear", in: home) == (0, ["1 • Buy bread"]))
             let wrong = try await Example.run("Notes", "remove", "7", in: home)

@@ -134,7 +134,9 @@ import Testing
             let server = try await RunningServer(in: home)
             let taken = try await Example.run("NotesServer", home.path, "--port", "\(server.port)", in: home)
             #expect(taken.status == 1)
-            #expect(taken.lines.last == "Error: Port \(try server.port) is taken. Choose another one with --port; 0 is any free one.")
+            #expect(
+                taken.lines.last
+                    == "Error: Port \(try server.port) is taken. Choose another one with --port; 0 is any free one.")
             #expect(try await server.stop() == 0)
 
             let file = home.appendingPathComponent("file")
@@ -144,7 +146,8 @@ import Testing
             #expect(folder.lines.last?.hasPrefix("Error: cannotOpen: ") == true)
             #expect(folder.lines.last?.contains(file.path) == true)
             for (arguments, status, text) in [
-                (["--help"], 0, "the notes; created if it is missing"), ([], 64, "<folder>"), ([""], 64, "must have a name"),
+                (["--help"], 0, "the notes; created if it is missing"), ([], 64, "<folder>"),
+                ([""], 64, "must have a name"),
                 (["data", "--port", "65536"], 64, "from 0 to 65535"),
             ] as [([String], Int32, String)] {
                 let (process, output) = try Example.process("NotesServer", arguments, in: home)

@@ -19,7 +19,8 @@ struct RunningServer {
         process = try await ServerProcess(
             URL(fileURLWithPath: "/bin/bash"),
             [
-                "-c", prelude + "\nexec \"$0\" \"$@\"", try Example.products().appendingPathComponent("NotesServer").path,
+                "-c", prelude + "\nexec \"$0\" \"$@\"",
+                try Example.products().appendingPathComponent("NotesServer").path,
                 Self.data(in: home).path, "--port", "0",
             ],
             addressEndingWith: "/\n", log: home.appendingPathComponent("log"))
@@ -57,7 +58,8 @@ struct RunningServer {
             var target = [CChar](repeating: 0, count: 1024)
             // A file that was closed in the meantime has no name.
             let length = readlink(folder + "/" + name, &target, target.count)
-            return length > 0 && String(decoding: target.map(UInt8.init(bitPattern:)).prefix(length), as: UTF8.self).hasPrefix(kind)
+            return length > 0
+                && String(decoding: target.map(UInt8.init(bitPattern:)).prefix(length), as: UTF8.self).hasPrefix(kind)
         }
     }
     #endif
