@@ -115,8 +115,17 @@ var demo: [Target] {
             ],
             path: "Demo/Tests/PictureAPITests"
         ),
-        // What the tests of the demo and of the documentation site share: a browser and the processes of servers.
-        .target(name: "Browsing", dependencies: ["Gallery"], path: "Demo/Tests/Browsing"),
+        // What the tests of the demo, the examples and the documentation site share: a browser, an HTTP client and the
+        // processes of servers.
+        .target(
+            name: "Browsing",
+            dependencies: [
+                "Gallery",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Demo/Tests/Browsing"
+        ),
         .testTarget(name: "DocumentationTests", dependencies: ["Browsing"], path: "Demo/Tests/DocumentationTests"),
         .testTarget(
             name: "GalleryTests",
@@ -234,8 +243,39 @@ var examples: [Target] {
         .executableTarget(
             name: "Contacts", dependencies: [.product(name: "CodableStoreKit", package: "Emporium")],
             path: "Examples/Sources/Contacts"),
+        .executableTarget(
+            name: "NotesServer",
+            dependencies: [
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                .product(name: "Bodega", package: "Emporium"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Examples/Sources/NotesServer"
+        ),
         .testTarget(
-            name: "ExamplesTests", dependencies: ["Notes", "Contacts"], path: "Examples/Tests/ExamplesTests"),
+            name: "ExamplesTests",
+            dependencies: [
+                "Browsing",
+                "Contacts",
+                "Notes",
+                "NotesServer",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaTesting", package: "Emporium"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Examples/Tests/ExamplesTests"
+        ),
     ]
 }
 

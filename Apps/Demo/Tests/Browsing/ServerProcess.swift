@@ -68,11 +68,16 @@ package final class ServerProcess: @unchecked Sendable {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
+    package var identifier: Int32 { process.processIdentifier }
+
+    /// Sends a signal.
+    package func send(_ signal: Int32) { kill(identifier, signal) }
+
     /// Sends a signal and waits for the program to exit.
     ///
     /// - Returns: The exit status, or the negative number of the signal that ended the program.
     package func stop(_ signal: Int32 = SIGTERM) async throws -> Int32 {
-        kill(process.processIdentifier, signal)
+        send(signal)
         let end = end
         let status = try await withDeadline(.seconds(180)) { await end.first { _ in true } }
         guard let status else { throw Failure(description: "The program had already exited.") }

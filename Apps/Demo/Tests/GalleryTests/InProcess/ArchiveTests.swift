@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Bodega
 import BodegaTesting
 import Boutique
+import Browsing
 import Foundation
 import HTTPTypes
 import Hummingbird

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Browsing
 import HummingbirdTesting
 import NIOCore
 import NIOHTTP1

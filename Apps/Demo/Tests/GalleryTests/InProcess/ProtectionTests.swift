@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Browsing
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting

@@ -1,7 +1,7 @@
-import AsyncHTTPClient
+package import AsyncHTTPClient
 
 /// The connections of the tests. A refused connection fails immediately.
-let http: HTTPClient = {
+package let http: HTTPClient = {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.retryConnectionEstablishment = false
     return HTTPClient(configuration: configuration)
