@@ -32,19 +32,37 @@ import Logging
 public final class TemporaryStorage: Sendable {
 
     private let folder: URL
+    /// The storage that is used again when this one has ended.
+    private let outer: TemporaryStorage?
     private let parts = Locked(Parts())
 
     private struct Parts: Sendable {
         var objects: [ObjectIdentifier: any AnyObject & Sendable] = [:]
         var atEnd: [@Sendable () -> Void] = []
+        var hasEnded = false
     }
 
     @TaskLocal private static var ofTask: TemporaryStorage?
     private static let ofProcess = Locked<TemporaryStorage?>(nil)
 
-    private init() {
+    /// The folder of all temporary storage of the process.
+    private static let root: URL = {
+        atexit { TemporaryStorage.remove(TemporaryStorage.root) }
         let name = "emporium-temporary-\(UUID().uuidString)"
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(name, isDirectory: true)
+        return FileManager.default.temporaryDirectory.appendingPathComponent(name, isDirectory: true)
+    }()
+
+    /// The numbers of the folders in ``root`` that are in use, and the last number.
+    private static let numbers = Locked((inUse: Set<Int>(), last: 0))
+
+    private init() {
+        let number = Self.numbers.withLock { numbers in
+            numbers.last += 1
+            numbers.inUse.insert(numbers.last)
+            return numbers.last
+        }
+        folder = Self.root.appendingPathComponent("\(number)", isDirectory: true)
+        outer = Self.ofTask
     }
 
     /// Runs a closure with temporary storage of its own, and removes it afterwards.
@@ -58,7 +76,7 @@ public final class TemporaryStorage: Sendable {
     /// }
     /// ```
     ///
-    /// Engines that are still in use afterwards throw ``StorageError/Code/placeRemoved``.
+    /// What was created in it can't be used afterwards: engines and stores throw ``StorageError/Code/placeRemoved``.
     ///
     /// - Parameters:
     ///   - isolation: The actor on which the closure runs, the caller's by default.
@@ -76,11 +94,14 @@ public final class TemporaryStorage: Sendable {
 
     /// Runs a synchronous closure with temporary storage of its own, and removes it afterwards.
     ///
-    /// For example, a subclass of `XCTestCase` overrides `invokeTest()`:
+    /// For example, a class of tests overrides `invokeTest()`. In a target whose default isolation is the main actor, the
+    /// class is `nonisolated`, and its tests are declared `@MainActor`:
     ///
     /// ```swift
-    /// override func invokeTest() {
-    ///     TemporaryStorage.use { super.invokeTest() }
+    /// nonisolated final class NotesTests: XCTestCase {
+    ///     override func invokeTest() {
+    ///         TemporaryStorage.use { super.invokeTest() }
+    ///     }
     /// }
     /// ```
     ///
@@ -98,15 +119,11 @@ public final class TemporaryStorage: Sendable {
     ///
     /// Call it before the first use of a store. Later calls do nothing.
     public static func useInProcess() {
-        let isFirst = ofProcess.withLock { storage in
-            if storage != nil { return false }
-            storage = TemporaryStorage()
-            return true
-        }
-        if isFirst { atexit { TemporaryStorage.ofProcess.withLock { $0 }?.end() } }
+        ofProcess.withLock { $0 = $0 ?? TemporaryStorage() }
     }
 
-    /// Uses temporary storage in all of the process if it shows previews of Xcode, see ``useInProcess()``.
+    /// Uses temporary storage in all of the process if it shows previews of Xcode, see ``useInProcess()``. Otherwise,
+    /// this does nothing.
     ///
     /// Call it first in the initializer of an app, or in a preview:
     ///
@@ -150,12 +167,57 @@ public final class TemporaryStorage: Sendable {
         parts.withLock { $0.atEnd.append(call) }
     }
 
+    /// Whether the folder is removed, or about to be.
+    package var hasEnded: Bool { parts.withLock { $0.hasEnded } }
+
+    /// Checks that what was created with this storage is not used by another test.
+    ///
+    /// - Throws: ``StorageError/Code/placeRemoved`` if the storage has ended, or if the task uses other storage, in
+    ///   which this one is not nested.
+    package func checkUse() throws {
+        let isOfProcess = Self.ofProcess.withLock { $0 === self }
+        var storage = isOfProcess ? self : Self.ofTask
+        while let outer = storage?.outer, storage !== self { storage = outer }
+        if hasEnded || storage != nil && storage !== self {
+            throw StorageError(.placeRemoved, Self.advice, file: folder)
+        }
+    }
+
+    private static let advice = """
+        It is in the temporary storage of another test, or of one that has ended. Create stores, engines and values in \
+        each test, not in a global or static property.
+        """
+
+    /// What to do about an error with a file, `nil` unless the file was in temporary storage that has ended.
+    static func advice(for path: String) -> String? {
+        guard let place = path.range(of: "/emporium-temporary-"), path.contains(root.lastPathComponent + "/"),
+            let number = path[place.upperBound...].split(separator: "/").dropFirst().first.flatMap({ Int($0) }),
+            !numbers.withLock({ $0.inUse.contains(number) })
+        else { return nil }
+        return advice
+    }
+
     private func end() {
         let ended = parts.withLock { parts in
-            defer { parts = Parts() }
+            defer {
+                parts = Parts()
+                parts.hasEnded = true
+            }
             return parts
         }
         for call in ended.atEnd { call() }
+        Self.remove(folder)
+        // A file in place of the folder: what is used too late can't create the folder again.
+        do {
+            try FileManager.default.createDirectory(at: Self.root, withIntermediateDirectories: true)
+            try Data().write(to: URL(fileURLWithPath: folder.path, isDirectory: false))
+        } catch {
+            bodegaLogger.warning("Temporary storage could not be ended.", metadata: ["error": "\(error)"])
+        }
+        if let number = Int(folder.lastPathComponent) { Self.numbers.withLock { _ = $0.inUse.remove(number) } }
+    }
+
+    private static func remove(_ folder: URL) {
         do {
             try FileManager.default.removeItem(at: folder)
         } catch CocoaError.fileNoSuchFile {
@@ -165,5 +227,12 @@ public final class TemporaryStorage: Sendable {
                 "Temporary storage could not be removed.",
                 metadata: ["folder": "\(folder.path)", "error": "\(error)"])
         }
+    }
+}
+
+extension Error {
+    /// Whether the error is to be expected, because a test has ended and its storage was removed.
+    package var isOfEndedTest: Bool {
+        ((self as? StorageError)?.file).map { TemporaryStorage.advice(for: $0.path) != nil } ?? false
     }
 }

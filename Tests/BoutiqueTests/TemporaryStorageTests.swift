@@ -93,7 +93,7 @@ import Testing
             return try await group.reduce(into: Set<URL>()) { $0.insert($1) }
         }
         #expect(folders.count == 8)
-        for folder in folders { #expect(!FileManager.default.fileExists(atPath: folder.path)) }
+        for folder in folders { #expect(!isFolder(folder)) }
     }
 
     @Test("A use within a use has storage of its own, also a synchronous one")
@@ -124,6 +124,76 @@ import Testing
         let late = try #require(engine)
         #expect(!FileManager.default.fileExists(atPath: late.file.path))
         let error = await #expect(throws: StorageError.self) { try await late.write(Data([2]), key: CacheKey("b")) }
+        #expect(error?.code == .placeRemoved)
+        #expect(error?.message.contains("another test") == true)
+    }
+
+    private func isFolder(_ url: URL) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    @Test("What was created in a test and is used in a later one does not read or write anything")
+    func staticProperties() async throws {
+        let (app, first) = try await TemporaryStorage.use {
+            let app = App()
+            try await app.store("first")
+            #expect(try await app.contents() == Array(repeating: "first", count: 11))
+            return (app, FileManager.Directory.defaultStorageDirectory(appendingPath: "").url)
+        }
+        try await TemporaryStorage.use { () async throws -> Void in
+            #expect(app.name.wrappedValue == "new")
+            app.name.set("second")
+            #expect(app.name.lastError?.code == .placeRemoved)
+            #expect(app.name.wrappedValue == "new")
+            #expect(app.token.wrappedValue == nil)
+            #expect(throws: KeychainError.self) { try app.token.set("second") }
+            for engine in app.engines {
+                let error = await #expect(throws: StorageError.self, "\(type(of: engine))") {
+                    try await engine.write(Data(), key: CacheKey("second"))
+                }
+                #expect(error?.code == .placeRemoved && error?.message.contains("another test") == true, "\(error)")
+                await #expect(throws: StorageError.self) { try await engine.fetchKeys() }
+            }
+            for store in [app.notes, app.table] {
+                #expect(throws: StorageError.self) { try store.save(Note(id: "second")) }
+                #expect(throws: StorageError.self) { try store.getCollection() }
+            }
+            // A new one has what this test stores.
+            #expect(try await App().contents() == Self.nothing)
+        }
+        #expect(!isFolder(first))
+    }
+
+    @Test("A store can be used in the test that has created it, and in uses within, but not beside it") @MainActor
+    func storeOfAnotherTest() async throws {
+        let meeting = Meeting(of: 2)
+        let shared = Locked<Store<Note>?>(nil)
+        func beside() async throws {
+            try await TemporaryStorage.use {
+                await meeting.arrive()
+                let store = try #require(shared.withLock { $0 })
+                let error = await #expect(throws: StorageError.self) { try await store.insert(Note(id: "b")) }
+                #expect(error?.message.contains("another test") == true)
+                await #expect(throws: StorageError.self) { try await store.itemsHaveLoaded() }
+            }
+        }
+        func owner() async throws {
+            try await TemporaryStorage.use {
+                let store = try await Store<Note>(storage: SQLiteStorageEngine.default)
+                shared.withLock { $0 = store }
+                await meeting.arrive()
+                try await store.insert(Note(id: "a"))
+                try await TemporaryStorage.use { try await store.insert(Note(id: "nested")) }
+                try await Task.detached { try await store.insert(Note(id: "detached")) }.value
+                #expect(store.items.map(\.id) == ["a", "nested", "detached"])
+            }
+        }
+        async let one: Void = beside()
+        try await owner()
+        try await one
+        let store = try #require(shared.withLock { $0 })
+        let error = await #expect(throws: StorageError.self) { try await store.itemsHaveLoaded() }
         #expect(error?.code == .placeRemoved)
     }
 

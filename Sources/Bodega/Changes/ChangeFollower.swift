@@ -63,7 +63,7 @@ package final class ChangeFollower: Sendable {
                     } catch {
                         let code = (error as? StorageError)?.code ?? .inputOutput
                         logger.log(
-                            level: code == failure ? .debug : .warning,
+                            level: code == failure || error.isOfEndedTest ? .debug : .warning,
                             "Changes could not be read. Retrying…",
                             metadata: ["reader": "\(reader)", "error": "\(error)"]
                         )

@@ -225,14 +225,15 @@ extension StorageError {
                 (.inputOutput, "Too many files are open. Close some, or raise the limit, and try again.")
             default: (.inputOutput, "")
             }
+        let ended = [ENOENT, ENOTDIR].contains(number) ? TemporaryStorage.advice(for: path) : nil
         let cause = NSError(
             domain: NSPOSIXErrorDomain,
             code: Int(number),
             userInfo: [NSLocalizedDescriptionKey: String(cString: strerror(number))]
         )
         return StorageError(
-            code,
-            "The file or folder could not be \(what). \(advice)".trimmingCharacters(in: .whitespaces),
+            ended == nil ? code : .placeRemoved,
+            "The file or folder could not be \(what). \(ended ?? advice)".trimmingCharacters(in: .whitespaces),
             file: URL(fileURLWithPath: path),
             cause: cause
         )

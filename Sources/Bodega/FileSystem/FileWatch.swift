@@ -93,7 +93,8 @@ package final class FileWatch: Sendable {
             let events = try surroundings.makeEvents(path, suffixes, queue) { [weak self] in self?.handleEvent() }
             state.withLock { $0.events = events }
         } catch {
-            bodegaLogger.notice(
+            bodegaLogger.log(
+                level: error.isOfEndedTest ? .debug : .notice,
                 "The system does not report changes to a file, so the file is polled.",
                 metadata: ["file": "\(path)", "error": "\(error)"]
             )

@@ -60,7 +60,7 @@ final class IndexCreation: Sendable {
             return state.hasFailed
         }
         logger.log(
-            level: isKnown ? .debug : .warning,
+            level: isKnown || error.isOfEndedTest ? .debug : .warning,
             "Indexes could not be created. Queries are slow. A later query tries again.",
             metadata: ["error": "\(error)"])
         pause.begin()

@@ -136,7 +136,7 @@ public struct SecurelyStoredValue<Item: StorableItem>: Sendable {
 
 /// The default storage of secrets.
 private func standardSecretStorage() -> any SecretStorage {
-    if let storage = TemporaryStorage.current { return storage.object { MemorySecretStorage() } }
+    if let storage = TemporaryStorage.current { return storage.object { TemporarySecrets(in: storage) } }
     #if canImport(Security)
     return KeychainSecretStorage()
     #else

@@ -96,6 +96,18 @@ extension Store where Item: Identifiable, Item.ID: StoreIdentifier {
     /// - Throws: A `StorageError`, after which nothing has changed.
     public func remove(id: Item.ID) async throws { try await remove(id: id.identifierText) }
 
+    /// Begins a chain of operations by removing an item, in a store whose items are identified by `id`.
+    /// ``Operation/run()`` performs it.
+    ///
+    /// - Parameters:
+    ///   - id: The item's identifier.
+    ///   - fileID: The caller's file.
+    ///   - line: The caller's line.
+    @_disfavoredOverload
+    public func remove(id: Item.ID, fileID: StaticString = #fileID, line: UInt = #line) async throws -> Operation {
+        try await remove(id: id.identifierText, fileID: fileID, line: line)
+    }
+
     /// Returns the versions of an item, in a store whose items are identified by `id`; see ``values(id:)-(String)``.
     ///
     /// - Parameter id: The item's identifier.

@@ -58,6 +58,8 @@ final class StorePipeline<Item: StorableItem> {
     /// Whether all records have to be read again, because what is shown may differ from what is stored.
     var mustReload = false
     let log: FollowedLog
+    /// The storage of the test that has created the store.
+    private let temporaryStorage = TemporaryStorage.current
 
     nonisolated init(records: RecordStorage<Item>, model: StoreModel<Item>) {
         self.records = records
@@ -74,6 +76,7 @@ final class StorePipeline<Item: StorableItem> {
         canRunUnloaded: Bool = false,
         onlyWhenIdle: Bool = false
     ) async throws {
+        try temporaryStorage?.checkUse()
         if canRunInCallersTask(work) {
             var outcome: Result<Void, any Error>?
             isRunning = true
@@ -112,6 +115,7 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Waits until the first attempt to load has ended.
     func waitForLoad() async throws {
+        try temporaryStorage?.checkUse()
         switch model.state {
         case .loaded: return
         case .failed(let error): throw error

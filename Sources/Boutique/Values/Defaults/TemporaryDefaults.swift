@@ -9,7 +9,10 @@ struct TemporaryDefaults: ValueStorage {
     private let file: DefaultsFile
     private let platform: PlatformDefaults
 
+    private let storage: TemporaryStorage
+
     init(in storage: TemporaryStorage) {
+        self.storage = storage
         file = storage.object {
             // No other process uses the file, and it need not survive a power failure.
             DefaultsFile(
@@ -19,7 +22,8 @@ struct TemporaryDefaults: ValueStorage {
         platform = PlatformDefaults(.standard)
     }
 
-    func load(_ name: String) throws -> Data? { try file.load(name) }
+    /// A value in a static property must not show what another test has stored.
+    func load(_ name: String) throws -> Data? { storage.hasEnded ? nil : try file.load(name) }
 
     func save(_ data: Data?, _ name: String) throws { try file.save(data, name) }
 

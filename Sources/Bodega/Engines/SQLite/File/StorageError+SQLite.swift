@@ -19,6 +19,9 @@ extension StorageError {
     static func sqlite(_ error: any Error, file: URL) -> StorageError {
         if var error = error as? StorageError {
             error.file = error.file ?? file
+            if error.code == .placeRemoved, let advice = TemporaryStorage.advice(for: file.path) {
+                error.message += " " + advice
+            }
             return error
         }
         guard let databaseError = error as? DatabaseError else {
