@@ -93,7 +93,7 @@ let package = Package(
             name: "BodegaTesting",
             dependencies: ["Bodega"]
         ),
-        // Traits for Swift Testing. They are separate because programs that use BodegaTesting may be none of tests.
+        // Traits for Swift Testing. They are separate because programs that use BodegaTesting need not be tests.
         .target(name: "BodegaTestSupport", dependencies: ["Bodega"]),
         .target(
             name: "Boutique",

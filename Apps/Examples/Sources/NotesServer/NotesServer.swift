@@ -57,7 +57,7 @@ struct NotesServer: AsyncParsableCommand {
             logger: logger
         )
         // After this, clients that neither send the rest of a request nor read a response are disconnected.
-        services.maximumGracefulShutdownDuration = .seconds(10)
+        services.maximumGracefulShutdownDuration = .seconds(8)
         do {
             try await ServiceGroup(configuration: services).run()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
