@@ -47,5 +47,6 @@ case ("fill-cache", let rest): try await fillCache(rest)
 case ("move-to-another-folder", let rest): try await moveToAnotherFolder(rest)
 case ("write-wrapped", let rest): try await writeThroughWrappers(rest)
 case ("serve-postgres", let rest): try await servePostgres(rest)
+case ("suspend", let rest): try await suspendRepeatedly(rest)
 default: fatalError("unknown task \(arguments)")
 }
