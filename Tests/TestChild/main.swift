@@ -47,6 +47,7 @@ case ("fill-cache", let rest): try await fillCache(rest)
 case ("move-to-another-folder", let rest): try await moveToAnotherFolder(rest)
 case ("write-wrapped", let rest): try await writeThroughWrappers(rest)
 case ("serve-postgres", let rest): try await servePostgres(rest)
+case ("suspension-rules", let rest): try await checkSuspensionRules(rest)
 case ("suspend", let rest): try await suspendRepeatedly(rest)
 default: fatalError("unknown task \(arguments)")
 }

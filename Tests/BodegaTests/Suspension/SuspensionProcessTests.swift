@@ -37,6 +37,30 @@ import Testing
         #expect(report == ["followed \(stored.items)", "accounts \(stored.accounts)"])
     }
 
+    @Test("Each rule of suspensions holds in a process")
+    func rules() async throws {
+        let folder = TemporaryFolder()
+        let child = try Child(["suspension-rules", folder.path], environment: ["XDG_DATA_HOME": folder.path + "/data"])
+        let lines = await child.lines()
+        #expect(
+            lines == [
+                "repeated true true",
+                "blocking suspended suspended suspended suspended suspended suspended",
+                "blocking later 2",
+                "waiting CancellationError CancellationError true true true [\"\(CacheKey("a").value)\"]",
+                "closed true closed closed",
+                "replaced placeRemoved false true",
+                "foreign-small true 2 2",
+                "foreign-log true 2 2",
+                "uses false (true, true) false true true",
+                "withdrawn 50 false",
+                "long 20000 20000",
+                "locked true 2",
+                "locked-folder true 2",
+                "released true",
+            ])
+    }
+
     @Test("A process that is killed while it is suspended has lost nothing")
     func kill() async throws {
         let folder = TemporaryFolder()
@@ -69,12 +93,13 @@ import Testing
         }
         func keys(_ file: String, _ sql: String) throws -> [String] {
             let queue = try DatabaseQueue(path: folder.file(file).path)
-            defer { try? queue.close() }
             return try queue.read { db in
-                #expect(try String.fetchAll(db, sql: "PRAGMA integrity_check") == ["ok"])
+                let damage = try String.fetchAll(db, sql: "PRAGMA integrity_check")
+                #expect(damage == ["ok"])
                 return try String.fetchAll(db, sql: sql)
             }
         }
+        // The engine writes nothing else than what was attempted, so a surplus is what was not acknowledged.
         let items = try keys("sqlite/data.sqlite3", "SELECT key FROM data")
         #expect(expected["sqlite", default: []].subtracting(items) == [])
         let accounts = try keys("store/data.sqlite3", "SELECT key FROM data")
@@ -82,8 +107,11 @@ import Testing
         let number = try #require(try keys("small/data.sqlite3", "SELECT value FROM data").first.flatMap(Int.init))
         // The last one may not have been acknowledged.
         #expect(number == counter || number == counter + 1)
-        let disk = try DiskStorageEngine(reading: FileManager.Directory(url: folder.file("disk")))
-        _ = disk
+        let letters = try keys("letters/CodableStoreKit.sqlite3", "SELECT count(*) FROM emporium_collection_1")
+        #expect(letters.first.flatMap(Int.init).map { $0 >= expected["letter", default: []].count } == true)
+        // One file for each item, and the batch of each writer.
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.file("disk").path)
+        #expect(files.count { !$0.hasPrefix(".") } >= expected["disk", default: []].count)
         return (items.count, accounts.count)
     }
 }
