@@ -44,7 +44,7 @@ extension StorageSuspension {
         _ name: Notification.Name, _ body: @escaping @MainActor @Sendable () -> Void
     ) {
         // Without a queue, the observer runs before the system goes on; the application posts on the main thread.
-        NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in
+        _ = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in
             MainActor.assumeIsolated(body)
         }
     }

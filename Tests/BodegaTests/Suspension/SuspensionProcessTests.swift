@@ -104,11 +104,14 @@ import Testing
         #expect(expected["sqlite", default: []].subtracting(items) == [])
         let accounts = try keys("store/data.sqlite3", "SELECT key FROM data")
         #expect(accounts.count >= expected["account", default: []].count)
-        let number = try #require(try keys("small/data.sqlite3", "SELECT value FROM data").first.flatMap(Int.init))
+        let number = try keys("small/data.sqlite3", "SELECT value FROM data").first.flatMap(Int.init) ?? 0
         // The last one may not have been acknowledged.
         #expect(number == counter || number == counter + 1)
-        let letters = try keys("letters/CodableStoreKit.sqlite3", "SELECT count(*) FROM emporium_collection_1")
-        #expect(letters.first.flatMap(Int.init).map { $0 >= expected["letter", default: []].count } == true)
+        if let saved = expected["letter"] {
+            // The first letter creates the table.
+            let letters = try keys("letters/CodableStoreKit.sqlite3", "SELECT key FROM emporium_collection_1")
+            #expect(letters.count >= saved.count)
+        }
         // One file for each item, and the batch of each writer.
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.file("disk").path)
         #expect(files.count { !$0.hasPrefix(".") } >= expected["disk", default: []].count)
