@@ -3,6 +3,7 @@ import Boutique
 import CodableStoreKit
 import Dispatch
 import Foundation
+import GRDB
 import TestSupport
 
 #if canImport(Darwin)
@@ -272,5 +273,52 @@ private final class SuspendedLoad: Sendable {
         say("followed \(stored.count)")
         say("accounts \(await store.items.count)")
         try await sqlite.close()
+    }
+}
+
+/// Suspends and resumes storage while a thread saves letters, and prints a line for each suspension after which fewer
+/// letters are stored than calls have returned. Then it prints whether any were saved.
+///
+/// Arguments: folder, number of suspensions.
+func suspendLetters(_ arguments: [String]) async throws {
+    let folder = URL(fileURLWithPath: arguments[0], isDirectory: true)
+    let letters = CodableStore<Letter>(engine: .sqlite(in: FileManager.Directory(url: folder)))
+    let isOver = Locked(false)
+    let saved = Locked(0)
+    let thread = Task {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try save(letters, counting: saved) { isOver.withLock { $0 } } })
+            }
+        }
+    }
+    for round in 0..<(Int(arguments[1]) ?? 0) {
+        let target = saved.withLock { $0 } + round % 10
+        while saved.withLock({ $0 }) < target { await Task.yield() }
+        await StorageSuspension.suspend()
+        let count = saved.withLock { $0 }
+        if count > 0 {
+            let queue = try DatabaseQueue(path: folder.appendingPathComponent("CodableStoreKit.sqlite3").path)
+            let stored = try await queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM emporium_collection_1") }
+            try queue.close()
+            if (stored ?? 0) < count { say("lost \(count - (stored ?? 0)) in round \(round)") }
+        }
+        StorageSuspension.resume()
+    }
+    isOver.withLock { $0 = true }
+    try await thread.value
+    say("saved \(saved.withLock { $0 > 0 })")
+}
+
+private func save(
+    _ letters: CodableStore<Letter>, counting saved: Locked<Int>, until isOver: () -> Bool
+) throws {
+    while !isOver() {
+        do {
+            try letters.save(Letter(id: "\(saved.withLock { $0 })"))
+            saved.withLock { $0 += 1 }
+        } catch let error as StorageError where error.code == .suspended {
+            sched_yield()
+        }
     }
 }

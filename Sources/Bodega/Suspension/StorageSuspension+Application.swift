@@ -21,6 +21,8 @@ extension StorageSuspension {
     /// }
     /// ```
     ///
+    /// On platforms without `UIApplication`, such as macOS, Linux and watchOS, this does nothing.
+    ///
     /// When the app has entered the background, this asks the system for the time to end what runs, suspends the
     /// storage after the last closure in ``whileResumed(_:)``, or when that time is over, and resumes it when the app
     /// returns to the foreground. Work in the background belongs into ``whileResumed(_:)``.
@@ -82,6 +84,14 @@ extension StorageSuspension {
         UIApplication.shared.endBackgroundTask(identifier)
         identifier = .invalid
     }
+}
+
+#else
+
+extension StorageSuspension {
+    /// Suspends the storage while the app is in the background, on iOS, tvOS and visionOS. Does nothing on this
+    /// platform, so that a program for several platforms calls it unconditionally.
+    @MainActor public static func suspendWhileInBackground() {}
 }
 
 #endif

@@ -37,6 +37,13 @@ import Testing
         #expect(report == ["followed \(stored.items)", "accounts \(stored.accounts)"])
     }
 
+    @Test("A blocking write that has returned is stored, at whichever moment a suspension begins")
+    func blockingWrites() async throws {
+        let folder = TemporaryFolder()
+        let lines = try await Child("suspend-letters", folder.path, "\(TestSizes.suspensions * 5)").lines()
+        #expect(lines == ["saved true"])
+    }
+
     @Test("Each rule of suspensions holds in a process")
     func rules() async throws {
         let folder = TemporaryFolder()

@@ -82,7 +82,11 @@ final class SQLiteGroupCommit: Sendable {
         writer.writeWithoutTransaction { db in
             if outcome.withLock({ $0 == nil }) { runWaiting(in: db) }
         }
-        try outcome.withLock { $0 }?.get()
+        guard let outcome = outcome.withLock({ $0 }) else {
+            // No other thread has run it: `end()` has taken it, and is about to report that.
+            throw StorageError.suspended
+        }
+        try outcome.get()
     }
 
     private func submit(_ job: Job, to writer: DatabaseQueue) {
