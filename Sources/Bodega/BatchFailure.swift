@@ -28,6 +28,7 @@ package func errors<Item>(inBatch items: [Item], _ operation: ([Item]) throws ->
 /// When the storage is locked, each attempt would time out like the first. When it is suspended, each would fail.
 package func shouldRetryEachAlone(after error: any Error, count: Int) -> Bool {
     let isLocked =
-        [.locked, .suspended].contains((error as? StorageError)?.code) || (error as? DatabaseError)?.resultCode == .SQLITE_BUSY
+        [.locked, .suspended].contains((error as? StorageError)?.code)
+        || (error as? DatabaseError)?.resultCode == .SQLITE_BUSY
     return count > 1 && !isLocked
 }

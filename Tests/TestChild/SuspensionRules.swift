@@ -33,8 +33,6 @@ func checkSuspensionRules(_ arguments: [String]) async throws {
     try await rules.releasedEngine()
 }
 
-private func suspendBlocking() { StorageSuspension.suspend() }
-
 /// The code of the error that a closure throws, or `nothing`.
 private func code(of body: () async throws -> Void) async -> String {
     do {
@@ -69,7 +67,7 @@ private struct SuspensionRules {
         let engine = try engine("repeated")
         try await engine.write(Data("a".utf8), key: CacheKey("a"))
         await StorageSuspension.suspend()
-        suspendBlocking()
+        await Task.detached { StorageSuspension.suspendBlocking() }.value
         let isFree = holdsNoLock
         StorageSuspension.resume()
         StorageSuspension.resume()
@@ -186,7 +184,9 @@ private struct SuspensionRules {
         let engine = try engine("uses")
         await StorageSuspension.suspend()
         let inner = await StorageSuspension.whileResumed {
-            await StorageSuspension.whileResumed { _ = await code { try await engine.write(Data(), key: CacheKey("a")) } }
+            await StorageSuspension.whileResumed {
+                _ = await code { try await engine.write(Data(), key: CacheKey("a")) }
+            }
             return StorageSuspension.isSuspended
         }
         let after = (StorageSuspension.isSuspended, holdsNoLock)

@@ -33,8 +33,7 @@ func suspendRepeatedly(_ arguments: [String]) async throws {
         if count.isMultiple(of: 2) {
             await StorageSuspension.suspend()
         } else {
-            let suspend: @Sendable () -> Void = { StorageSuspension.suspend() }
-            await Task.detached { suspend() }.value
+            await Task.detached { StorageSuspension.suspendBlocking() }.value
         }
         let end = DispatchTime.now()
         say("\((end.uptimeNanoseconds - start.uptimeNanoseconds) / 1000)")
@@ -299,7 +298,9 @@ func suspendLetters(_ arguments: [String]) async throws {
         let count = saved.withLock { $0 }
         if count > 0 {
             let queue = try DatabaseQueue(path: folder.appendingPathComponent("CodableStoreKit.sqlite3").path)
-            let stored = try await queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM emporium_collection_1") }
+            let stored = try await queue.read {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM emporium_collection_1")
+            }
             try queue.close()
             if (stored ?? 0) < count { say("lost \(count - (stored ?? 0)) in round \(round)") }
         }

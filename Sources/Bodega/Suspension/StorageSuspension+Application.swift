@@ -54,7 +54,7 @@ extension StorageSuspension {
     @MainActor private static func suspendAfterUses() {
         let task = BackgroundTask()
         // The system has no time to give.
-        if !task.hasBegun { return suspend() }
+        if !task.hasBegun { return suspendBlocking() }
         Task {
             await onThread { LockHolders.shared.suspend(endingUses: false) }
             task.end()
@@ -72,7 +72,7 @@ extension StorageSuspension {
     init() {
         identifier = UIApplication.shared.beginBackgroundTask(withName: "Suspending storage") { [self] in
             // The system suspends the app as soon as this returns.
-            StorageSuspension.suspend()
+            StorageSuspension.suspendBlocking()
             end()
         }
     }

@@ -10,7 +10,7 @@ import Foundation
 /// StorageSuspension.suspendWhileInBackground()
 /// ```
 ///
-/// Where there is no `UIApplication`, as in an extension, call ``suspend()-(_)`` when the work is done.
+/// Where there is no `UIApplication`, as in an extension, call ``suspend()`` when the work is done.
 ///
 /// - The storage of a process is all that this package opens in it: SQLite files, folders, and values and secrets in
 ///   files. Engines on other machines have no locks.
@@ -26,7 +26,7 @@ import Foundation
 /// - The write-ahead log of an SQLite file stays beside the file, because copying a large one into it takes long. The
 ///   next use of the file continues with it.
 ///
-/// A suspension is not counted: after any number of calls of ``suspend()-(_)``, one of ``resume()`` ends it.
+/// A suspension is not counted: after any number of calls of ``suspend()``, one of ``resume()`` ends it.
 /// ``whileResumed(_:)`` is, for tasks in the background that overlap.
 public enum StorageSuspension {
 
@@ -46,10 +46,10 @@ public enum StorageSuspension {
 
     /// Suspends the storage, and blocks the caller until the process holds no lock.
     ///
-    /// For handlers that may not return before, such as that of an expired background task. In asynchronous functions,
-    /// Swift chooses the method that does not block. It must not be called inside of a closure that an operation of
-    /// this package runs: it would wait for that operation.
-    public static func suspend() {
+    /// The blocking form of ``suspend()``, for handlers that must not return before, such as that of an expired
+    /// background task. It must not be called inside of a closure that an operation of this package runs: it would wait
+    /// for that operation.
+    public static func suspendBlocking() {
         LockHolders.shared.suspend(endingUses: true)
     }
 
@@ -66,7 +66,7 @@ public enum StorageSuspension {
     /// returns, unless ``resume()`` was called in the meantime. After ``suspendWhileInBackground()``, the storage is
     /// also suspended if the app is in the background then, as after a launch in the background.
     ///
-    /// ``suspend()-(_)`` suspends the storage in spite of such closures; the app's entry into the background does not.
+    /// ``suspend()`` suspends the storage in spite of such closures; the app's entry into the background does not.
     ///
     /// - Parameter body: The closure.
     /// - Returns: The closure's result.

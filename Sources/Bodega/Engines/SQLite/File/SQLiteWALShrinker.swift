@@ -133,7 +133,8 @@ extension SQLiteFile {
             return true
         } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_INTERRUPT].contains(error.resultCode) {
             bodegaLogger.debug(
-                "The write-ahead log shrinks later: another process uses it, or the storage is suspended.", metadata: ["file": "\(url.path)"])
+                "The write-ahead log shrinks later: another process uses it, or the storage is suspended.",
+                metadata: ["file": "\(url.path)"])
         } catch {
             bodegaLogger.notice(
                 "The write-ahead log could not be truncated. It is truncated later, or when the file is closed.",
