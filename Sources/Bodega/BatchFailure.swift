@@ -25,9 +25,10 @@ package func errors<Item>(inBatch items: [Item], _ operation: ([Item]) throws ->
 
 /// Whether a single item may be the cause of a failed batch, so that the others can succeed without it.
 ///
-/// When the storage is locked, each attempt would time out like the first.
+/// When the storage is locked, each attempt would time out like the first. When it is suspended, each would fail.
 package func shouldRetryEachAlone(after error: any Error, count: Int) -> Bool {
     let isLocked =
-        (error as? StorageError)?.code == .locked || (error as? DatabaseError)?.resultCode == .SQLITE_BUSY
+        [.locked, .suspended].contains((error as? StorageError)?.code)
+        || (error as? DatabaseError)?.resultCode == .SQLITE_BUSY
     return count > 1 && !isLocked
 }

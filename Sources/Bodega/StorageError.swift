@@ -37,6 +37,9 @@ public struct StorageError: Error, Sendable {
         public static let placeRemoved = Code(rawValue: "placeRemoved")
         /// Another process or thread held the lock for longer than the engine waits. Retrying may succeed.
         public static let locked = Code(rawValue: "locked")
+        /// The storage of the process is suspended, so that it holds no lock; see ``StorageSuspension``. Nothing was
+        /// changed. Retry after the suspension.
+        public static let suspended = Code(rawValue: "suspended")
         /// The volume is full, or a quota or file size limit is reached.
         public static let storageFull = Code(rawValue: "storageFull")
         /// The file, folder or database can be read but not written.

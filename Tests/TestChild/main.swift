@@ -49,5 +49,8 @@ case ("write-wrapped", let rest): try await writeThroughWrappers(rest)
 case ("use-default-storage", _): try await useDefaultStorage()
 case ("repeat-temporary-storage", let rest): try await repeatTemporaryStorage(rest)
 case ("serve-postgres", let rest): try await servePostgres(rest)
+case ("suspension-rules", let rest): try await checkSuspensionRules(rest)
+case ("suspend", let rest): try await suspendRepeatedly(rest)
+case ("suspend-letters", let rest): try await suspendLetters(rest)
 default: fatalError("unknown task \(arguments)")
 }

@@ -15,7 +15,8 @@ package import Logging
 ///    then after twice as long each time, at most a minute. A mark that comes earlier cuts the wait short.
 /// 5. `StorageError.Code.readOnly` is not retried: an engine that is read-only and has no log gets one from another
 ///    process, which the engine signals. Nor is `closed`: a closed engine has no more changes.
-/// 6. The loop ends with the follower. The attempt must not hold the follower's owner.
+/// 6. After `suspended`, the loop waits for the end of the suspension.
+/// 7. The loop ends with the follower. The attempt must not hold the follower's owner.
 ///
 /// The lock of `tasks` guards which tasks run. All other state is local to the loop.
 package final class ChangeFollower: Sendable {
@@ -55,6 +56,9 @@ package final class ChangeFollower: Sendable {
                         (backoff, failure) = (Backoff(), nil)
                     } catch  where Task.isCancelled {
                         break
+                    } catch let error as StorageError where error.code == .suspended {
+                        do { try await LockHolders.shared.waitUntilResumed() } catch { break }
+                        continuation.yield()
                     } catch let error as StorageError where error.code == .readOnly || error.code == .closed {
                         logger.debug(
                             "Changes could not be read. Waiting for a signal…",

@@ -105,7 +105,14 @@ package final class WorkerThreads: Sendable {
     }
 
     private func start(with job: Job) {
-        let thread = Thread { [self] in Worker(of: self).whileCurrent { work(from: job) } }
+        // Taken from here when it runs: the thread keeps its closure, and everything in it, until the thread ends.
+        let first = Locked<Job?>(job)
+        let thread = Thread { [self] in
+            Worker(of: self).whileCurrent {
+                runFirst(first)
+                work()
+            }
+        }
         thread.name = "emporium.bodega.worker"
         // Callers may be on the main actor.
         thread.qualityOfService = .userInitiated
@@ -186,16 +193,34 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    private func work(from first: Job) {
-        var next: Job? = first
-        while let job = next {
-            #if canImport(ObjectiveC)
-            autoreleasepool { job.run() }
-            #else
-            job.run()
-            #endif
-            next = nextJob()
+    private func runFirst(_ first: Locked<Job?>) {
+        let job = first.withLock { first in
+            defer { first = nil }
+            return first
         }
+        if let job { run(job) }
+    }
+
+    private func work() {
+        while runNext() {}
+    }
+
+    /// Waits for a job and runs it. The job is released before the next wait, with what it refers to: an engine closes
+    /// its file when the last reference to it is released.
+    ///
+    /// - Returns: `false` if the thread is to end.
+    private func runNext() -> Bool {
+        guard let job = nextJob() else { return false }
+        run(job)
+        return true
+    }
+
+    private func run(_ job: Job) {
+        #if canImport(ObjectiveC)
+        autoreleasepool { job.run() }
+        #else
+        job.run()
+        #endif
     }
 
     private enum Step { case run(Job), idle, end }

@@ -64,8 +64,28 @@ package enum FileSystem {
     ///
     /// Closing alone leaves the lock with each child forked in the meantime, until it executes another program.
     package static func closeLocked(_ descriptor: Int32) {
-        flock(descriptor, LOCK_UN)
+        unlock(descriptor)
         close(descriptor)
+    }
+
+    /// Releases the `flock` on a file, if there is one.
+    package static func unlock(_ descriptor: Int32) {
+        flock(descriptor, LOCK_UN)
+        LockHolders.shared.remove(descriptor)
+    }
+
+    /// Takes an `flock` if it is free and the storage is not suspended. It is released with ``closeLocked(_:)``.
+    ///
+    /// - Parameter kind: `LOCK_EX` or `LOCK_SH`.
+    static func tryLock(_ descriptor: Int32, _ kind: Int32) -> Bool {
+        do {
+            try LockHolders.shared.add(descriptor)
+        } catch {
+            return false
+        }
+        if flock(descriptor, kind | LOCK_NB) == 0 { return true }
+        LockHolders.shared.remove(descriptor)
+        return false
     }
 
     /// The status of a file.

@@ -77,22 +77,43 @@ package struct LockDeadline: Sendable {
     ///   - descriptor: The file or folder, open. Close it with ``FileSystem/closeLocked(_:)``. After an error, don't
     ///     lock it again.
     ///   - kind: `LOCK_EX` or `LOCK_SH`.
+    ///   - isContinuation: Whether an operation that has another lock can only end with this one, so that it may take
+    ///     it while a suspension waits for the operation.
     ///   - path: Its path, for the error.
-    /// - Throws: ``StorageError/Code/locked`` after the deadline.
-    package func lock(_ descriptor: Int32, _ kind: Int32, _ path: @autoclosure () -> String) throws {
-        if try tryLock(descriptor, kind, path()) { return }
+    /// - Throws: ``StorageError/Code/locked`` after the deadline; ``StorageError/Code/suspended`` if the storage is
+    ///   suspended before.
+    package func lock(
+        _ descriptor: Int32, _ kind: Int32, isContinuation: Bool = false, _ path: @autoclosure () -> String
+    ) throws {
+        try LockHolders.shared.add(descriptor, isContinuation: isContinuation)
+        do {
+            if try !tryLock(descriptor, kind, path()) { try wait(descriptor, kind, path()) }
+        } catch {
+            LockHolders.shared.remove(descriptor)
+            throw error
+        }
+    }
+
+    private func wait(_ descriptor: Int32, _ kind: Int32, _ path: @autoclosure () -> String) throws {
+        let holders = LockHolders.shared
         if remaining > .zero {
-            guard let request = LockRequest(descriptor, kind, limit: timeout.threads) else {
+            // A blocked request can't be withdrawn: the system would grant it to a process that it has suspended.
+            guard !holders.areInUse, let request = LockRequest(descriptor, kind, limit: timeout.threads) else {
                 return try retry(descriptor, kind, path())
             }
-            WorkerThreads.waiting {
-                while request.result == nil, remaining > .zero { timeout.wait(request.answer, remaining) }
+            holders.waking(request.answer) {
+                WorkerThreads.waiting {
+                    while request.result == nil, remaining > .zero, !holders.areSuspended {
+                        timeout.wait(request.answer, remaining)
+                    }
+                }
             }
             if let number = request.abandon() {
                 if number == 0 { return }
                 throw StorageError.system(number, path(), "locked")
             }
         }
+        try holders.check()
         throw error("Another process", path())
     }
 
@@ -112,8 +133,9 @@ package struct LockDeadline: Sendable {
         var pause = Self.shortestPause
         repeat {
             let remaining = remaining
+            try LockHolders.shared.check()
             if remaining == .zero { throw error("Another process", path()) }
-            WorkerThreads.waiting { timeout.wait(never, min(pause, remaining)) }
+            LockHolders.shared.waking(never) { WorkerThreads.waiting { timeout.wait(never, min(pause, remaining)) } }
             pause = min(pause * 2, Self.longestPause)
         } while try !tryLock(descriptor, kind, path())
     }

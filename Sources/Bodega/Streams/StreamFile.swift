@@ -107,10 +107,13 @@ package final class StreamFile: StoredBytes {
 
     /// Appends all bytes to another open file.
     ///
+    /// Fails if the storage is suspended before the end: the caller holds a lock.
+    ///
     /// - Parameter path: The other file's path, for errors.
     func blockingCopy(to other: Int32, _ path: @autoclosure () -> String) throws {
         var offset = 0
         while case let part = try blockingRead(at: offset), !part.isEmpty {
+            try LockHolders.shared.check()
             try part.withUnsafeBytes { try FileSystem.append($0, to: other, path()) }
             offset += part.count
         }

@@ -8,6 +8,7 @@ extension KeychainError {
             switch error.code {
             case .permissionDenied: .accessDenied
             case .locked: .locked
+            case .suspended: .suspended
             case .readOnly: .readOnly
             case .storageFull: .storageFull
             case .encodingFailed: .encodingFailed

@@ -44,6 +44,8 @@ public enum KeychainError: Error, Sendable {
         public static let notFound = Code(rawValue: "notFound")
         /// The keychain is locked, or other writers did not finish in time. Trying again later may succeed.
         public static let locked = Code(rawValue: "locked")
+        /// The storage of the process is suspended; see `StorageSuspension`. Nothing was changed.
+        public static let suspended = Code(rawValue: "suspended")
         /// The stored bytes are damaged or are not a value of the expected type. They are still stored.
         public static let undecodable = Code(rawValue: "undecodable")
         /// The value could not be encoded.

@@ -46,7 +46,8 @@ enum DiskBatch {
             steps = try stage(plan, in: owner, folder, control)
             try FileSystem.check(owner.controlPath, "written") { renameat(control, staging, control, committed) }
         } catch {
-            removeQuietly(staging, in: owner, control)
+            // That takes time, which a suspension does not have. The next batch removes the files.
+            if !LockHolders.shared.areSuspended { removeQuietly(staging, in: owner, control) }
             throw error
         }
         // The timeout for readers starts now, because staging a large batch may have taken long.
@@ -69,11 +70,11 @@ enum DiskBatch {
         _ deadline: () -> LockDeadline
     ) throws {
         let work = Work(steps: steps, committed: committed, owner: owner, folder: folder)
-        defer { flock(folder, LOCK_UN) }
+        defer { FileSystem.unlock(folder) }
         do {
             try owner.synchronizeEntries(control, owner.controlPath)
             // Readers of several items see all of the batch or none of it. New readers wait while it is committed.
-            try deadline().lock(folder, LOCK_EX, owner.path)
+            try deadline().lock(folder, LOCK_EX, isContinuation: true, owner.path)
             try work.carryOut()
             try owner.synchronizeEntries(folder, owner.path)
         } catch {
@@ -98,7 +99,7 @@ enum DiskBatch {
         try FileSystem.check(owner.controlPath, "finished") { renameat(control, committed, control, done) }
         try owner.synchronizeEntries(control, owner.controlPath)
         // The rest does not concern readers.
-        flock(folder, LOCK_UN)
+        FileSystem.unlock(folder)
         removeQuietly(done, in: owner, control)
     }
 
@@ -133,6 +134,7 @@ enum DiskBatch {
         let syncsVolume = canSyncVolume && plan.writes >= volumeSyncThreshold
         var steps = Steps()
         for (name, action) in plan.actions {
+            try LockHolders.shared.check()
             switch action {
             case .write(let record, let content):
                 let isComplete = try owner.stage(

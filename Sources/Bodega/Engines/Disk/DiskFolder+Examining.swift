@@ -42,6 +42,7 @@ extension DiskFolder {
                 findings.append(.init(.remark, message, file: file(name)))
             }
             for name in try names(in: folder) {
+                try LockHolders.shared.check()
                 do {
                     guard let file = try DiskFile.open(name, in: folder, self) else { continue }
                     findings += try examine(file, in: folder)
@@ -60,7 +61,7 @@ extension DiskFolder {
                 DiskName.controlFolder, in: folder, O_RDONLY | O_DIRECTORY, controlPath)
         else { return [] }
         defer { FileSystem.closeLocked(control) }
-        guard flock(control, LOCK_SH | LOCK_NB) == 0 else { return [] }
+        guard FileSystem.tryLock(control, LOCK_SH) else { return [] }
         var findings: [StorageFinding] = []
         for name in ["item", "item.key", "staging", "done"] where try FileSystem.exists(name, in: control, controlPath)
         {

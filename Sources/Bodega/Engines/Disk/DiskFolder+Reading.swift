@@ -152,7 +152,8 @@ extension DiskFolder {
 
 /// Transforms elements on all cores and keeps their order; `nil` results are omitted.
 ///
-/// - Throws: The error of the first element that failed.
+/// - Throws: The error of the first element that failed; ``StorageError/Code/suspended`` if the storage is suspended
+///   before the end.
 private func concurrently<Input, Output>(
     _ inputs: [Input],
     _ transform: (Input) throws -> Output?
@@ -168,7 +169,10 @@ private func concurrently<Input, Output>(
         nonisolated(unsafe) let inputs = inputs
         DispatchQueue.concurrentPerform(iterations: chunks) { chunk in
             let range = chunk * chunkSize..<min((chunk + 1) * chunkSize, inputs.count)
-            buffer[chunk] = Result { try inputs[range].compactMap(transform) }
+            buffer[chunk] = Result {
+                try LockHolders.shared.check()
+                return try inputs[range].compactMap(transform)
+            }
         }
     }
     var outputs: [Output] = []

@@ -112,7 +112,7 @@ package final class DiskFolder: Sendable {
             let result = try withFolder { folder -> Result? in
                 try deadline.lock(folder, LOCK_SH, path)
                 // Closing alone leaves the lock with child processes that were forked in the meantime.
-                defer { flock(folder, LOCK_UN) }
+                defer { FileSystem.unlock(folder) }
                 return try DiskBatch.isCommitted(in: folder, self) ? nil : body(folder)
             }
             if let result { return result }
@@ -173,7 +173,7 @@ package final class DiskFolder: Sendable {
     private func finishBatch(_ folder: Int32, _ control: Int32, _ deadline: LockDeadline) throws {
         do {
             try DiskBatch.finish(in: self, folder, control, deadline)
-        } catch let error as StorageError where error.code == .locked {
+        } catch let error as StorageError where error.code == .locked || error.code == .suspended {
             // The batch was undone, but the operation's time is up, and the descriptor must not be locked again.
             throw error
         } catch {
@@ -218,7 +218,7 @@ package final class DiskFolder: Sendable {
                     return
                 }
                 defer { FileSystem.closeLocked(control) }
-                guard flock(control, LOCK_EX | LOCK_NB) == 0,
+                guard FileSystem.tryLock(control, LOCK_EX),
                     try isSame(control, as: DiskName.controlFolder, in: folder)
                 else { return }
                 // Fails if the folder is not empty; its contents are then needed.

@@ -178,11 +178,15 @@ public final class DiskStorageEngine: StorageBackend {
     private func carryOut<Value: Sendable>(
         in gate: ReaderGate, _ body: @escaping @Sendable (DiskFolder) throws -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let requested = core.lockTimeout.now()
-            gate.schedule { [core] in
-                let result = Result { try core.carryOut(requestedAt: requested, body) }
-                return { continuation.resume(with: result) }
+        try await LockHolders.shared.repeating {
+            // Also for reads that need no lock.
+            try LockHolders.shared.check()
+            return try await withCheckedThrowingContinuation { continuation in
+                let requested = core.lockTimeout.now()
+                gate.schedule { [core] in
+                    let result = Result { try core.carryOut(requestedAt: requested, body) }
+                    return { continuation.resume(with: result) }
+                }
             }
         }
     }

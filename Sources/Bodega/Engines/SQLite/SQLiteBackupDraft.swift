@@ -16,7 +16,8 @@ import Musl
 final class SQLiteBackupDraft: Sendable {
     /// Where the copy is made.
     let url: URL
-    private let folder: Int32
+    /// The folder, open; `nil` after the end.
+    private let folder: Locked<Int32?>
 
     private static let prefix = ".emporium-backup-"
 
@@ -26,16 +27,26 @@ final class SQLiteBackupDraft: Sendable {
     init(in folder: URL) throws {
         url = folder.appendingPathComponent(Self.prefix + UUID().uuidString)
         try Self.removeStale(in: folder)
-        self.folder = try FileSystem.check(folder.path, "opened") {
+        let descriptor = try FileSystem.check(folder.path, "opened") {
             open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
+        self.folder = Locked(descriptor)
+        try LockHolders.shared.add(descriptor)
         // A process that removes drafts holds its lock only briefly. Without the lock, the backup is as safe as ever.
-        while flock(self.folder, LOCK_SH) != 0, errno == EINTR {}
+        while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
     }
 
-    deinit {
+    deinit { end() }
+
+    /// Removes the copy, unless it was published, and releases the lock. Further calls have no effect.
+    func end() {
+        let descriptor = folder.withLock { folder in
+            defer { folder = nil }
+            return folder
+        }
+        guard let descriptor else { return }
         FileSystem.discard(url)
-        FileSystem.closeLocked(folder)
+        FileSystem.closeLocked(descriptor)
     }
 
     /// The drafts in a folder that interrupted backups have left. Empty while a backup into the folder is running.
@@ -59,7 +70,7 @@ final class SQLiteBackupDraft: Sendable {
         let descriptor = try FileSystem.check(path, "opened") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         defer { FileSystem.closeLocked(descriptor) }
         let names = try FileSystem.files(in: descriptor, path).filter { $0.hasPrefix(prefix) }.sorted()
-        if names.isEmpty || flock(descriptor, LOCK_EX | LOCK_NB) != 0 { return [] }
+        if names.isEmpty || !FileSystem.tryLock(descriptor, LOCK_EX) { return [] }
         return try body(names.map { folder.appendingPathComponent($0) })
     }
 }

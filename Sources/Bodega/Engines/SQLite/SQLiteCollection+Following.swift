@@ -74,18 +74,13 @@ extension SQLiteCollection {
     ) throws {
         let (writer, commits) = try core.blockingWritable()
         try core.mapped {
-            try writer.writeWithoutTransaction { db in
+            try core.use(writer) { db in
                 guard let place = place() else { return }
-                var update: SQLiteCollectionUpdate?
-                try db.inTransaction(.deferred) {
-                    update = try changes(since: place, creatingLog: false, in: db)
-                    return .commit
-                }
+                var update = try db.transaction(.deferred) { try changes(since: place, creatingLog: false, in: db) }
                 if update == nil {
-                    try db.inTransaction(.immediate) {
+                    update = try db.transaction(.immediate) {
                         try commits.place.check()
-                        update = try changes(since: place, creatingLog: true, in: db)
-                        return .commit
+                        return try changes(since: place, creatingLog: true, in: db)
                     }
                 }
                 if let update { receive(update) }

@@ -10,7 +10,7 @@ extension SQLiteStorageEngine {
     ///
     /// - Throws: A ``StorageError``; the file is then unchanged.
     public func vacuum() async throws {
-        try await core.onWorker { [core] in try core.vacuum() }
+        try await LockHolders.shared.repeating { try await core.onWorker { [core] in try core.vacuum() } }
     }
 
     /// Examines the whole file: its structure, its indexes and its rows.
@@ -49,6 +49,10 @@ extension SQLiteStorageEngine {
             // SQLite would take it for the WAL or journal of the copy.
             try FileSystem.checkFree(URL(fileURLWithPath: destination.path + suffix), replacing: false)
         }
+        try await LockHolders.shared.repeating { try await backUpOnce(to: destination, replacing: replacing) }
+    }
+
+    private func backUpOnce(to destination: URL, replacing: Bool) async throws {
         let folder = destination.deletingLastPathComponent()
         let draft = try await core.onWorker {
             try FileSystem.createDirectory(at: folder)
@@ -57,10 +61,10 @@ extension SQLiteStorageEngine {
             return draft
         }
         // Not when the last reference is released, which may be later.
-        defer { FileSystem.discard(draft.url) }
+        defer { draft.end() }
         try await core.untilCancelled { cancellation in
             // On a reading connection, so that writers don't wait in WAL mode.
-            try await core.readLoosely { [file] db in
+            try await core.readLooselyOnce { [file] db in
                 // The closure runs again if the result of a read does not count.
                 FileSystem.discard(draft.url)
                 let originals = [

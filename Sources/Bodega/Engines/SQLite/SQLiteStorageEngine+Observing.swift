@@ -23,7 +23,7 @@ extension SQLiteStorageEngine: StorageLog {
             try history.snapshot(in: db, receive) ?? history.started(in: db, receive)
         }
         if let cursor = try await core.readMany(read) { return cursor }
-        if case .pool = try core.connections, let cursor = try await core.readOnWriter(read) { return cursor }
+        if core.isWritable, let cursor = try await core.readOnWriter(read) { return cursor }
         return try await begun { [history] db in try history.snapshot(in: db, receive) }
     }
 
@@ -81,7 +81,7 @@ extension SQLiteStorageEngine: StorageLog {
     ) async throws -> Value {
         while true {
             if let value = try await core.readMany(read) { return value }
-            guard case .pool = try core.connections else { throw history.missing() }
+            guard core.isWritable else { throw history.missing() }
             try await core.writeUnreported { [history] db in try history.begin(in: db) }
         }
     }

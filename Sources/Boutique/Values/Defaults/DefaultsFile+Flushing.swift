@@ -42,6 +42,9 @@ extension DefaultsFile {
         do {
             try flush()
             hasFailed.withLock { $0 = false }
+        } catch let error as StorageError where error.code == .suspended {
+            // The system may suspend the process until then.
+            scheduleFlush()
         } catch {
             let isFirst = hasFailed.withLock { hasFailed in
                 defer { hasFailed = true }

@@ -37,7 +37,7 @@ final class OpenFile: Sendable {
     }
 
     deinit {
-        close(descriptor)
+        FileSystem.closeLocked(descriptor)
     }
 
     func status() throws -> stat {
@@ -55,7 +55,7 @@ final class OpenFile: Sendable {
     ///
     /// Closing alone leaves the lock with each child forked in the meantime, until it executes another program.
     func unlock() {
-        flock(descriptor, LOCK_UN)
+        FileSystem.unlock(descriptor)
     }
 }
 

@@ -1,3 +1,4 @@
+import CSQLiteConfiguration
 import Foundation
 import GRDB
 import Logging
@@ -20,6 +21,9 @@ final class SQLiteConnectionPool: Sendable {
     /// Maximum number of readers.
     static let maximumReaderCount = 5
 
+    /// The error of a connection that is closed, as GRDB throws it.
+    static let isClosed = DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed")
+
     private struct State {
         /// The connections that nothing uses.
         var idle: [DatabaseQueue]
@@ -27,7 +31,7 @@ final class SQLiteConnectionPool: Sendable {
         var isClosed = false
 
         func checkOpen() throws {
-            if isClosed { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed") }
+            if isClosed { throw SQLiteConnectionPool.isClosed }
         }
     }
 
@@ -40,7 +44,7 @@ final class SQLiteConnectionPool: Sendable {
 
     /// Opens the first connection.
     init(path: String, configuration: Configuration) throws {
-        first = try DatabaseQueue(path: path, configuration: configuration)
+        first = try LockHolders.shared.whileOpening { try DatabaseQueue(path: path, configuration: configuration) }
         firstConnection = first.unsafeRead { ObjectIdentifier($0) }
         place = SQLiteFileIdentity(path: path, resolved: FileSystem.resolvedPath(path))
         state = Locked(State(idle: [first]))
@@ -77,8 +81,8 @@ final class SQLiteConnectionPool: Sendable {
     private static func inTransaction<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {
         try db.beginTransaction(.deferred)
         let result = Result { try body(db) }
-        // Nothing was changed. SQLite ends the transaction by itself after some errors.
-        if db.isInsideTransaction { try db.rollback() }
+        // Nothing was changed.
+        try db.endTransaction()
         return try result.get()
     }
 
@@ -136,7 +140,9 @@ final class SQLiteConnectionPool: Sendable {
     /// Opens another connection to the same file. SQLite would open any file that is at the path, or create one.
     private func open(_ configuration: Configuration) throws -> DatabaseQueue {
         try place.check()
-        let connection = try DatabaseQueue(path: first.path, configuration: configuration)
+        let connection = try LockHolders.shared.whileOpening {
+            try DatabaseQueue(path: first.path, configuration: configuration)
+        }
         try place.check()
         return connection
     }
@@ -153,9 +159,12 @@ final class SQLiteConnectionPool: Sendable {
     }
 
     /// Closes all connections. No reader may be inside of the gate. A write that begins in the meantime may fail.
-    func close() throws {
+    ///
+    /// - Parameter keepsLog: Whether the WAL stays as it is, because copying it into the file would take long.
+    func close(keepingLog keepsLog: Bool = false) throws {
         try opening.withLock {
             while let connection = nextToClose() {
+                if keepsLog { connection.unsafeRead { $0.sqliteConnection.map(emporium_sqlite_keep_log) } }
                 try connection.close()
                 state.withLock { state in
                     state.idle.removeAll { $0 === connection }

@@ -14,7 +14,7 @@ extension SQLiteFile {
             throw StorageError(.invalidArgument, "The name of a collection must not be empty.", file: url)
         }
         return try mapped {
-            guard case .pool = try connections else {
+            guard isWritable else {
                 let found = try blockingReadMany { try existingTable(ofCollection: name, in: $0) }
                 if let found { return found }
                 throw StorageError(.cannotOpen, "The database has no collection \"\(name)\".")
@@ -27,13 +27,11 @@ extension SQLiteFile {
             if !hasCreatedCollections.withLock({ $0 }), let found = try blockingReadMany(find) { return found }
             return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
                 let (writer, commits) = try blockingWritable()
-                return try writer.writeWithoutTransaction { db in
+                return try use(writer) { db in
                     if let found = try find(in: db) { return found }
-                    var table = SQLiteTable.standard
-                    try db.inTransaction(.immediate) {
+                    let table = try db.transaction(.immediate) {
                         try commits.place.check()
-                        table = try SQLiteCollections.create(name, in: db)
-                        return .commit
+                        return try SQLiteCollections.create(name, in: db)
                     }
                     hasCreatedCollections.withLock { $0 = true }
                     return table

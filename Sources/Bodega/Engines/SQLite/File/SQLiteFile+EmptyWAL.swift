@@ -1,5 +1,6 @@
 import Foundation
 import GRDBSQLite
+import Logging
 
 extension SQLiteFile {
 
@@ -7,7 +8,13 @@ extension SQLiteFile {
     /// attempt has left beside the file.
     static func failure(_ error: any Error, toOpen url: URL) -> StorageError {
         let error = StorageError.sqlite(error, file: url)
-        if error.code == .storageFull { removeEmptyLog(of: url) }
+        if error.code == .storageFull {
+            do {
+                try LockHolders.shared.whileOpening { removeEmptyLog(of: url) }
+            } catch {
+                bodegaLogger.debug("An empty WAL remains.", metadata: ["file": "\(url.path)", "error": "\(error)"])
+            }
+        }
         return error
     }
 

@@ -49,6 +49,7 @@ extension SQLiteFile {
         let isFirst = Locked(true)
         let standardTable = Locked<SQLiteTable.Condition?>(nil)
         configuration.prepareDatabase { db in
+            try db.addToLockHolders()
             db.setLockTimeout(lockTimeout)
             if db.configuration.readonly { return }
             // Before the file is read, which would create its WAL.
@@ -103,10 +104,7 @@ extension SQLiteFile {
     private static func createStandardTable(in db: Database) throws {
         try db.executeDirectly("PRAGMA synchronous = OFF")
         let result = Result {
-            try db.inTransaction(.immediate) {
-                try SQLiteTable.standard.create(in: db)
-                return .commit
-            }
+            try db.transaction(.immediate) { try SQLiteTable.standard.create(in: db) }
         }
         // Also after an error: closing the connection may copy the WAL of other programs into the file.
         try db.executeDirectly("PRAGMA synchronous = FULL")
@@ -125,10 +123,7 @@ extension SQLiteFile {
         if found == .complete { return }
         try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
             try pool.writer().writeWithoutTransaction { db in
-                try db.inTransaction(.immediate) {
-                    try SQLiteTable.standard.create(in: db)
-                    return .commit
-                }
+                try db.transaction(.immediate) { try SQLiteTable.standard.create(in: db) }
             }
         }
     }

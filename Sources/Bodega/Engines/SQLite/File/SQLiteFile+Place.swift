@@ -22,6 +22,12 @@ extension SQLiteFile {
         if couldNotConnect, access(url.path, F_OK) != 0, errno == ENOENT {
             return StorageError.sqlite(Self.placeRemoved, file: url)
         }
+        if let error = error as? DatabaseError, error.resultCode == .SQLITE_MISUSE,
+            error.message == SQLiteConnectionPool.isClosed.message, !isClosed
+        {
+            // A suspension has closed the connections after they were taken from here.
+            return StorageError.sqlite(StorageError.suspended, file: url)
+        }
         return StorageError.sqlite(error, file: url)
     }
 
@@ -37,8 +43,10 @@ extension SQLiteFile {
                     // Otherwise closing would overtake them.
                     if let writer = pool.openedWriter { commits.commitWaiting(on: writer) }
                     try pool.close()
+                    noteClosed()
                 case .reader(let reader)?:
                     try reader.close()
+                    noteClosed()
                 }
             }
         }

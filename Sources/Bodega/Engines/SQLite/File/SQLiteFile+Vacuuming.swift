@@ -15,7 +15,7 @@ extension SQLiteFile {
     /// - Parameter waits: Whether to wait for other writers.
     func vacuum(waitingForWriters waits: Bool = true) throws {
         let writer = try blockingWritable().writer
-        try writer.writeOnWorker { db in
+        try use(writer) { db in
             try db.withLockTimeout(waits ? lockTimeout : 0, then: lockTimeout) { try db.execute(sql: "VACUUM") }
             // In WAL mode the file itself shrinks with the checkpoint.
             do {
@@ -31,7 +31,8 @@ extension SQLiteFile {
     /// The items are removed even if this fails, so an error is only logged. SQLite reuses the space in any case.
     func vacuumIfQuick() async {
         do {
-            let (used, free) = try await readLoosely { db in
+            // Not again after a suspension: by then, the space may be in use.
+            let (used, free) = try await readLooselyOnce { db in
                 let sizes = try ["page_size", "page_count", "freelist_count"].map { name in
                     try Int.fetchOne(db, sql: "PRAGMA \(name)") ?? 0
                 }

@@ -21,12 +21,21 @@ extension SQLiteFile {
     ) async throws -> StorageCommit? {
         let (work, committed) = signaling(to: table, by: origin, isLogged: isLogged, work)
         let commit = Locked<StorageCommit?>(nil)
-        do {
-            let (writer, commits) = try await writable()
-            try await commits.commit(on: writer, work) { commit.withLock { $0 = committed() } }
-            return commit.withLock { $0 }
-        } catch {
-            throw storageError(error)
+        try await commitRepeating(work) { commit.withLock { $0 = committed() } }
+        return commit.withLock { $0 }
+    }
+
+    /// Commits a change, again if a suspension has ended the first attempt.
+    private func commitRepeating(
+        _ work: @escaping SQLiteGroupCommit.Work, committed: @escaping @Sendable () -> Void
+    ) async throws {
+        try await LockHolders.shared.repeating {
+            do {
+                let (writer, commits) = try await writable()
+                try await commits.commit(on: writer, work, committed: committed)
+            } catch {
+                throw storageError(error)
+            }
         }
     }
 
@@ -59,12 +68,7 @@ extension SQLiteFile {
     ///
     /// - Parameter work: Changes the file. It may run more than once.
     func writeUnreported(_ work: @escaping SQLiteGroupCommit.Work) async throws {
-        do {
-            let (writer, commits) = try await writable()
-            try await commits.commit(on: writer, work, committed: {})
-        } catch {
-            throw storageError(error)
-        }
+        try await commitRepeating(work, committed: {})
     }
 
     /// The blocking form of ``writeUnreported(_:)``.

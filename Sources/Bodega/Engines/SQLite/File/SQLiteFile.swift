@@ -25,10 +25,18 @@ package final class SQLiteFile: Sendable {
         case reader(SQLiteReader)
     }
 
-    private enum State {
+    private enum Access {
         case unopened
         case open(Connections)
+        /// A suspension is closing the connections.
+        case closing(Connections)
         case closed
+    }
+
+    private struct State {
+        var access: Access
+        /// The place of the file before a suspension has closed it.
+        var former: SQLiteFileIdentity?
     }
 
     private let state: Locked<State>
@@ -38,6 +46,8 @@ package final class SQLiteFile: Sendable {
     private let openings = SharedWork<(writer: DatabaseQueue, commits: SQLiteGroupCommit)>()
     private let open: @Sendable () throws -> Connections
     let lockTimeout: TimeInterval
+    /// Whether the file can be written to.
+    let isWritable: Bool
     let logs = SQLiteLog.Registry()
     let starts = SQLiteLog.Starts()
     let watch = SQLiteWatch()
@@ -58,7 +68,8 @@ package final class SQLiteFile: Sendable {
         let (url, lockTimeout) = (url.fixed, Self.limited(lockTimeout))
         self.url = url
         self.lockTimeout = lockTimeout
-        self.state = Locked(.unopened)
+        self.isWritable = true
+        self.state = Locked(State(access: .unopened))
         self.open = { [shrinker] in
             let pool = try Self.openPool(at: url, durability, lockTimeout, inspection)
             return .pool(pool, SQLiteGroupCommit(at: pool.place, committed: shrinker.committed))
@@ -67,6 +78,7 @@ package final class SQLiteFile: Sendable {
             count: SQLiteConnectionPool.maximumReaderCount, emptied: shrinker.readersLeft)
         watch.begin(on: self)
         shrinker.begin(on: self)
+        LockHolders.shared.add(self)
     }
 
     /// Refers to a file for reading only. Reading opens it.
@@ -78,11 +90,13 @@ package final class SQLiteFile: Sendable {
         let url = url.fixed
         self.url = url
         self.lockTimeout = Self.limited(lockTimeout)
+        self.isWritable = false
         let connections = Connections.reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
-        self.state = Locked(.open(connections))
+        self.state = Locked(State(access: .open(connections)))
         self.open = { connections }
         self.readers = ReaderGate(count: 1)
         watch.begin(on: self)
+        LockHolders.shared.add(self)
     }
 
     /// The access to the file, which is opened if necessary. This can block the caller.
@@ -94,8 +108,12 @@ package final class SQLiteFile: Sendable {
             WorkerThreads.waiting { opening.lock() }
             defer { opening.unlock() }
             if let connections = try openConnections() { return connections }
+            let former = state.withLock(\.former)
+            // SQLite would open any file that is at the path, or create one.
+            try former.map { try mapped($0.check) }
             let connections = try open()
-            state.withLock { $0 = .open(connections) }
+            try former.map { try mapped($0.check) }
+            state.withLock { $0.access = .open(connections) }
             return connections
         }
     }
@@ -110,7 +128,7 @@ package final class SQLiteFile: Sendable {
     /// Whether the file was opened, and can be used without opening it.
     var isOpen: Bool {
         state.withLock { state in
-            if case .open = state { true } else { false }
+            if case .open = state.access { true } else { false }
         }
     }
 
@@ -120,8 +138,8 @@ package final class SQLiteFile: Sendable {
     /// The connection that writes, `nil` if nothing was written.
     var openedWriter: DatabaseQueue? { openedPool?.openedWriter }
 
-    private var openedPool: SQLiteConnectionPool? {
-        if case .open(.pool(let pool, _)) = state.withLock({ $0 }) { pool } else { nil }
+    var openedPool: SQLiteConnectionPool? {
+        if case .open(.pool(let pool, _)) = state.withLock(\.access) { pool } else { nil }
     }
 
     /// Checks that the file is still in its place. A file that was opened for reading only is checked by each read.
@@ -132,10 +150,11 @@ package final class SQLiteFile: Sendable {
     }
 
     /// The access to the file, `nil` if it is not open yet.
-    private func openConnections() throws -> Connections? {
-        switch state.withLock({ $0 }) {
+    func openConnections() throws -> Connections? {
+        switch state.withLock(\.access) {
         case .unopened: nil
         case .open(let connections): connections
+        case .closing: throw StorageError.sqlite(StorageError.suspended, file: url)
         case .closed: throw StorageError(.closed, "The file was closed.", file: url)
         }
     }
@@ -146,9 +165,50 @@ package final class SQLiteFile: Sendable {
     func takeConnections() -> Connections? {
         opening.withLock {
             state.withLock { state in
-                if case .open(let connections) = state { return connections }
-                state = .closed
-                return nil
+                switch state.access {
+                case .open(let connections), .closing(let connections): return connections
+                case .unopened, .closed:
+                    state.access = .closed
+                    return nil
+                }
+            }
+        }
+    }
+
+    /// Notes that the connections are closed for good.
+    func noteClosed() { state.withLock { $0.access = .closed } }
+
+    /// Whether the file was closed for good.
+    var isClosed: Bool {
+        state.withLock { state in
+            if case .closed = state.access { true } else { false }
+        }
+    }
+
+    /// Takes the connections to close them in a suspension.
+    func beginClosing() -> Connections? {
+        state.withLock { state in
+            guard case .open(let connections) = state.access else { return nil }
+            if case .pool = connections { state.access = .closing(connections) }
+            return connections
+        }
+    }
+
+    /// Notes that a suspension has closed the connections.
+    func noteSuspended(at place: SQLiteFileIdentity) {
+        state.withLock { state in
+            if case .closing = state.access { state = State(access: .unopened, former: place) }
+        }
+    }
+
+    /// Whether a suspension has closed the connections, and they were not opened since.
+    var wasSuspended: Bool {
+        state.withLock { state in
+            switch state.access {
+            case .unopened: state.former != nil
+            // Each read opens it.
+            case .open(.reader): true
+            default: false
             }
         }
     }
@@ -170,7 +230,7 @@ package final class SQLiteFile: Sendable {
         return try await openings.value { try self.blockingWritable() }
     }
 
-    private func pool(of connections: Connections) throws -> (SQLiteConnectionPool, SQLiteGroupCommit) {
+    func pool(of connections: Connections) throws -> (SQLiteConnectionPool, SQLiteGroupCommit) {
         guard case .pool(let pool, let commits) = connections else {
             throw StorageError(
                 .readOnly, "The file was opened for reading only. Open another engine on it to write.", file: url)
@@ -183,113 +243,17 @@ package final class SQLiteFile: Sendable {
         lockTimeout.isNaN ? 0 : min(max(lockTimeout, 0), 2_000_000)
     }
 
-    /// Reads a row or two, on the caller's thread if a connection is free: then the read needs no change of thread.
-    ///
-    /// The closure must be short. It runs outside of a transaction, so it must be a single statement.
-    func readOne<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        guard case .pool(let pool, _)? = try openConnections(), readers.tryEnter() else {
-            return try await readMany(body)
-        }
-        return try await readWithoutWaiting(pool, isTransaction: false, body)
-    }
-
-    /// Reads any number of rows from one snapshot, on a thread that may block. A small file is read like a row.
-    func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        guard case .pool(let pool, _)? = try openConnections(), isSmall, readers.tryEnter() else {
-            return try await read(isTransaction: true, body, entering: readers.schedule)
-        }
-        return try await readWithoutWaiting(pool, isTransaction: true, body)
-    }
-
-    /// Whether reading all of the file takes less time than two changes of thread.
-    private var isSmall: Bool {
-        var (file, log) = (stat(), stat())
-        return stat(url.path, &file) == 0 && file.st_size < Self.smallSize
-            && stat(url.path + "-wal", &log) == 0 && log.st_size < Self.smallSize
-    }
-
-    private static let smallSize = 64 << 10
-
-    /// Reads on the caller's thread, inside of the gate. A reader has to wait only while another program opens or
-    /// closes the file; then it reads again, on a thread that may block.
-    private func readWithoutWaiting<Value: Sendable>(
-        _ pool: SQLiteConnectionPool,
-        isTransaction: Bool,
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws -> Value {
-        do {
-            let value = try pool.read(isTransaction: isTransaction) { db in
-                try db.withLockTimeout(0, then: lockTimeout) { try body(db) }
-            }
-            readers.leave()
-            return value
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            // The place is kept, so that the file is not closed before this read.
-            return try await read(isTransaction: true, body, entering: readers.reschedule)
-        } catch {
-            readers.leave()
-            throw storageError(error)
-        }
-    }
-
-    /// Reads from one snapshot on the connection that writes, or will write, on a thread that may block.
-    func readOnWriter<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            readers.schedule { [self] in
-                let result = Result { try mapped { try pool(of: connections).0.readOnWriter(body) } }
-                return { continuation.resume(with: result) }
+    /// Uses the connection that writes outside of a transaction, blocking the caller while it is in use.
+    func use<Value>(_ writer: DatabaseQueue, _ body: (Database) throws -> Value) throws -> Value {
+        try writer.writeOnWorker { db in
+            do {
+                guard db.sqliteConnection != nil else { throw SQLiteConnectionPool.isClosed }
+                return try body(db)
+            } catch let error as DatabaseError where error.isOfSuspension {
+                // Determined within the access: a suspension can't be complete before.
+                throw storageError(error)
             }
         }
-    }
-
-    /// The names of the tables without a log that no other connection can have changed since the start of their logs,
-    /// see ``SQLiteLog.Starts``. This blocks the caller while the connection that writes is in use.
-    func tablesUnchangedSinceStart() throws -> Set<String> {
-        guard starts.exist else { return [] }
-        readers.enterWaiting()
-        defer { readers.leave() }
-        return try mapped { try pool(of: connections).0.readOnWriter(starts.currentTables) }
-    }
-
-    /// Whether a connection is the one that writes, or will write unless a reader is using it then.
-    func isWriter(_ db: Database) -> Bool { openedPool?.isWriter(db) ?? false }
-
-    /// Uses a reading connection outside of a transaction, on a thread that may block.
-    func readLoosely<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await read(isTransaction: false, body, entering: readers.schedule)
-    }
-
-    private func read<Value: Sendable>(
-        isTransaction: Bool,
-        _ body: @escaping @Sendable (Database) throws -> Value,
-        entering: (@escaping ReaderGate.Read) -> Void
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            entering { [self] in
-                let result = Result { try mapped { try connections.read(isTransaction: isTransaction, body) } }
-                return { continuation.resume(with: result) }
-            }
-        }
-    }
-
-    /// Reads a row or two, blocking the caller if no connection is free.
-    ///
-    /// The closure runs outside of a transaction, so it must be a single statement.
-    func blockingReadOne<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try blockingRead(isTransaction: false, body)
-    }
-
-    /// Reads any number of rows from one snapshot, blocking the caller if no connection is free.
-    func blockingReadMany<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try blockingRead(isTransaction: true, body)
-    }
-
-    /// Uses a reading connection on the caller's thread. The gate counts it like those of asynchronous readers:
-    /// otherwise they would take a connection for free that is in use, and block a thread that must not block.
-    private func blockingRead<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
-        readers.enterWaiting()
-        defer { readers.leave() }
-        return try mapped { try connections.read(isTransaction: isTransaction, body) }
     }
 
     /// Runs a slow operation on a thread that may block.

@@ -14,6 +14,8 @@ import GRDB
 /// 5. It resumes the writers. If more jobs are waiting, the scheduled commit schedules the next one (step 3), so that
 ///    others can use the connection in between.
 /// 6. If a shared transaction fails, it is rolled back, and each job gets a transaction of its own.
+/// 7. A suspension interrupts step 3, but not the commit. All jobs that are not committed fail, also those that wait,
+///    and their writers submit them again after it, to another one of these.
 ///
 /// So one thread at most waits for the lock that another program holds, however many asynchronous writers there are.
 ///
@@ -35,6 +37,8 @@ final class SQLiteGroupCommit: Sendable {
     private struct Waiting {
         var jobs = Deque<Job>()
         var isScheduled = false
+        /// Whether jobs fail because the connections are closed.
+        var isEnded = false
     }
 
     private let waiting = Locked(Waiting())
@@ -71,21 +75,28 @@ final class SQLiteGroupCommit: Sendable {
         on writer: DatabaseQueue, _ work: @escaping Work, committed: @escaping @Sendable () -> Void
     ) throws {
         let outcome = Locked<Result<Void, any Error>?>(nil)
-        waiting.withLock { waiting in
+        try waiting.withLock { waiting in
+            if waiting.isEnded { throw StorageError.suspended }
             waiting.jobs.append(Job(work: work, committed: committed) { result in outcome.withLock { $0 = result } })
         }
         writer.writeWithoutTransaction { db in
             if outcome.withLock({ $0 == nil }) { runWaiting(in: db) }
         }
-        try outcome.withLock { $0 }?.get()
+        guard let outcome = outcome.withLock({ $0 }) else {
+            // No other thread has run it: `end()` has taken it, and is about to report that.
+            throw StorageError.suspended
+        }
+        try outcome.get()
     }
 
     private func submit(_ job: Job, to writer: DatabaseQueue) {
-        let mustSchedule = waiting.withLock { waiting in
+        let mustSchedule = waiting.withLock { waiting -> Bool? in
+            if waiting.isEnded { return nil }
             waiting.jobs.append(job)
             defer { waiting.isScheduled = true }
             return !waiting.isScheduled
         }
+        guard let mustSchedule else { return job.finish(.failure(StorageError.suspended)) }
         if mustSchedule { schedule(on: writer) }
     }
 
@@ -104,6 +115,16 @@ final class SQLiteGroupCommit: Sendable {
 
     /// The number of writes that wait for the next commit.
     var waitingCount: Int { waiting.withLock { $0.jobs.count } }
+
+    /// Lets all jobs fail that wait or come later, because a suspension closes the connections.
+    func end() {
+        let jobs = waiting.withLock { waiting in
+            waiting.isEnded = true
+            defer { waiting.jobs = [] }
+            return waiting.jobs
+        }
+        for job in jobs { job.finish(.failure(StorageError.suspended)) }
+    }
 
     /// Commits all waiting jobs, blocking the caller.
     func commitWaiting(on writer: DatabaseQueue) {
@@ -131,15 +152,21 @@ final class SQLiteGroupCommit: Sendable {
     }
 
     private func commit(_ jobs: [Job], in db: Database) throws {
-        try db.beginTransaction(.immediate)
         do {
+            try LockHolders.shared.check()
+            try db.beginTransaction(.immediate)
             try place.check()
             for job in jobs { try job.work(db) }
+            // A job may have gone on after a part of it was interrupted.
+            try LockHolders.shared.check()
             try db.commit()
         } catch {
             let limit = StorageError.limitReached(error)
-            // SQLite rolls back by itself after some errors.
-            if db.isInsideTransaction { try db.rollback() }
+            try db.endTransaction()
+            // Determined here, because a suspension can't be complete before.
+            if LockHolders.shared.areSuspended, (error as? DatabaseError)?.isOfSuspension == true {
+                throw StorageError.suspended
+            }
             throw limit ?? error
         }
     }

@@ -47,12 +47,8 @@ struct SQLiteHistory: Sendable {
     /// The end of the log, `nil` if there is no log.
     func end(in db: Database) throws -> SQLiteLog.Row? {
         try core.checkPlace()
-        let exists =
-            switch try core.connections {
-            case .pool: try core.logs.exists(log, in: db)
-            // The file may have been replaced by another one, so the result is not cached.
-            case .reader: try log.isComplete(in: db)
-            }
+        // A file that is only read may have been replaced by another one, so the result is not cached.
+        let exists = try core.isWritable ? core.logs.exists(log, in: db) : log.isComplete(in: db)
         return exists ? try log.end(in: db) : nil
     }
 

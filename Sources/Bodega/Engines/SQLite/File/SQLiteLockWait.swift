@@ -10,6 +10,7 @@ extension Database {
     ///
     /// - Parameter seconds: The time; zero to wait for no lock.
     func setLockTimeout(_ seconds: TimeInterval) {
+        guard let sqliteConnection else { return }
         // The handler's argument is the number itself, not a pointer to something.
         guard let limit = UnsafeMutableRawPointer(bitPattern: Int(seconds * 1000)) else {
             sqlite3_busy_handler(sqliteConnection, nil, nil)
@@ -60,12 +61,12 @@ private enum SQLiteLockWait {
     /// - Parameters:
     ///   - number: The number of pauses before.
     ///   - limit: The time of all pauses in milliseconds.
-    /// - Returns: `false` if the time is over.
+    /// - Returns: `false` if the time is over, or if a suspension has begun.
     static func wait(number: Int, limit: Int) -> Bool {
         let past = pauses.prefix(number).reduce(0, +) + max(number - pauses.count, 0) * longestPause
         let pause = min(number < pauses.count ? pauses[number] : longestPause, limit - past)
         if pause <= 0 { return false }
-        WorkerThreads.waiting { Thread.sleep(forTimeInterval: Double(pause) / 1000) }
-        return true
+        WorkerThreads.waiting { LockHolders.shared.pause(Double(pause) / 1000) }
+        return !LockHolders.shared.areSuspended
     }
 }

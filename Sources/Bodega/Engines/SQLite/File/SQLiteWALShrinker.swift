@@ -131,9 +131,10 @@ extension SQLiteFile {
         do {
             try db.withLockTimeout(0.02, then: lockTimeout) { _ = try db.checkpoint(.truncate) }
             return true
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+        } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_INTERRUPT].contains(error.resultCode) {
             bodegaLogger.debug(
-                "The write-ahead log shrinks later: another process uses it.", metadata: ["file": "\(url.path)"])
+                "The write-ahead log shrinks later: another process uses it, or the storage is suspended.",
+                metadata: ["file": "\(url.path)"])
         } catch {
             bodegaLogger.notice(
                 "The write-ahead log could not be truncated. It is truncated later, or when the file is closed.",

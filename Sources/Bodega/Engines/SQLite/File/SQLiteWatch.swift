@@ -160,11 +160,16 @@ final class SQLiteWatch: Sendable {
         }
     }
 
+    /// Whether a collection is followed.
+    var hasFollowers: Bool { state.withLock { $0.hasFollowers } }
+
     /// Signals commits of other connections.
-    func check() {
-        // Only an operation opens a file that could not be opened: this may be called while another program restores
-        // it.
-        guard let core = state.withLock({ $0.core }), core.isOpen else { return }
+    ///
+    /// - Parameter reopens: Whether to open the file, after a suspension. Otherwise only an operation opens a file that
+    ///   could not be opened: this may be called while another program restores it.
+    func check(reopening reopens: Bool = false) {
+        guard let core = state.withLock({ $0.core }), core.isOpen || reopens, !LockHolders.shared.areSuspended
+        else { return }
         do {
             let ends = try core.blockingReadOne { db -> [String: StorageCursor?]? in
                 try core.checkPlace()

@@ -27,6 +27,11 @@ extension StorageError {
         guard let databaseError = error as? DatabaseError else {
             return StorageError(.inputOutput, "The database could not be used.", file: file, cause: error)
         }
+        if databaseError.isOfSuspension {
+            var error = StorageError.suspended
+            (error.file, error.cause) = (file, databaseError)
+            return error
+        }
         if databaseError.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
             let message =
                 "A program was stopped during a write. Open the file for writing once to roll it back, then read."

@@ -107,18 +107,16 @@ extension SQLiteTable {
         if request.keys.count >= 1_000 { try db.allowLargeCache() }
         if request.fields == .data {
             let lookup = try Lookup(queries.value, in: db)
-            return try request.keys.compactMap { key in
-                try lookup.row(of: key) { StorageItem(key: key, data: $0.data(at: 0)) }
-            }
+            return try lookup.rows(of: request.keys) { key, row in StorageItem(key: key, data: row.data(at: 0)) }
         }
         if request.fields.isEmpty {
             let lookup = try Lookup(queries.existence, in: db)
-            return try request.keys.compactMap { key in try lookup.row(of: key) { _ in StorageItem(key: key) } }
+            return try lookup.rows(of: request.keys) { key, _ in StorageItem(key: key) }
         }
         let expression = try request.index.map { try SQLiteIndex($0, of: self).expression }
         let columns = SQLiteItemColumns(request.fields, sortedBy: expression)
         let lookup = try Lookup(Lookup.SQL(columns.sql, from: name), in: db)
-        return try request.keys.compactMap { key in try lookup.row(of: key) { try columns.item(key, in: $0) } }
+        return try lookup.rows(of: request.keys) { key, row in try columns.item(key, in: row) }
     }
 
     private func read(

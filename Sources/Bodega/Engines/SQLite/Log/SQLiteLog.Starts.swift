@@ -30,7 +30,8 @@ extension SQLiteLog {
 
         private struct Start: Sendable {
             let row: SQLiteLog.Row
-            let version: SQLiteDataVersion
+            /// `nil` after the connection was closed.
+            var version: SQLiteDataVersion?
             let digest: SQLiteDigest
             var isUsed = false
             var junction: Junction?
@@ -49,6 +50,13 @@ extension SQLiteLog {
         /// Whether the next change of a collection has to create its log.
         func mustCreateLog(of table: String) -> Bool {
             starts.withLock { $0[table].map { !$0.isUsed } ?? false }
+        }
+
+        /// Notes that the connection was closed, so that others may have committed since step 1.
+        func noteClosing() {
+            starts.withLock { starts in
+                for table in starts.keys { starts[table]?.version = nil }
+            }
         }
 
         /// Whether there are starts.

@@ -17,8 +17,9 @@ extension DatabaseError {
             do {
                 return try body()
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && DispatchTime.now() < deadline {
+                try LockHolders.shared.check()
                 bodegaLogger.debug("The database is locked. Retrying…", metadata: ["file": "\(path)"])
-                WorkerThreads.waiting { Thread.sleep(forTimeInterval: pause) }
+                WorkerThreads.waiting { LockHolders.shared.pause(pause) }
                 pause = min(pause * 2, 0.1)
             }
         }

@@ -16,7 +16,7 @@ final class SQLiteRawFile {
     /// The location of the file itself, with symbolic links resolved: SQLite keeps the WAL beside it.
     let path: String
 
-    /// Opens a file for reading.
+    /// Opens a file for reading, within ``LockHolders/whileOpening(_:)``.
     ///
     /// - Parameter path: The path of an existing file.
     /// - Throws: A ``StorageError`` if it can't be opened.
@@ -29,6 +29,12 @@ final class SQLiteRawFile {
             sqlite3_close(opened)
             let error = StorageError.system(number, path, "opened")
             throw StorageError.reason(notToOpen: URL(fileURLWithPath: path), error) ?? error
+        }
+        do {
+            try LockHolders.shared.add(opened)
+        } catch {
+            sqlite3_close(opened)
+            throw error
         }
         var pointer: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(opened, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK, let pointer

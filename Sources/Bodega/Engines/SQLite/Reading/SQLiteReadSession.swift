@@ -95,7 +95,9 @@ final class SQLiteReadSession {
         defer { if !keepsLock { raw.unlock() } }
         guard try holds() else { return nil }
         let result = Result {
-            try isTransaction ? queue.read(body) : queue.unsafeRead(body)
+            try queue.unsafeRead { db in
+                isTransaction ? try db.transaction(.deferred) { try body(db) } : try body(db)
+            }
         }
         guard try holds() else { return nil }
         return try result.get()
@@ -137,6 +139,7 @@ final class SQLiteReadSession {
         configuration.label = "emporium.bodega.reading"
         configuration.readonly = true
         configuration.prepareDatabase { db in
+            try db.addToLockHolders()
             db.setLockTimeout(lockTimeout)
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
             if state == .abandoned {

@@ -107,7 +107,9 @@ final class SQLiteReader: Sendable {
             throw StorageError.system(errno, path, "examined")
         }
         return try SQLiteReadRegistry.opening(identity, by: self) {
-            try SQLiteReadSession(path: path, identity: identity, lockTimeout: lockTimeout)
+            try LockHolders.shared.whileOpening {
+                try SQLiteReadSession(path: path, identity: identity, lockTimeout: lockTimeout)
+            }
         }
     }
 

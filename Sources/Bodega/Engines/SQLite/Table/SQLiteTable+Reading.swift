@@ -11,7 +11,7 @@ extension SQLiteTable {
     /// The keys that have a row, in the given order.
     func existing(among keys: [CacheKey], in db: Database) throws -> [CacheKey] {
         let lookup = try Lookup(queries.existence, in: db)
-        return try keys.filter { key in try lookup.row(of: key) { _ in true } ?? false }
+        return try lookup.rows(of: keys) { key, _ in key }
     }
 
     /// The dates of an item.

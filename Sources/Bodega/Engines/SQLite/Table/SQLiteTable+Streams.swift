@@ -17,6 +17,8 @@ extension SQLiteTable {
         let file = try StreamFile.temporary()
         try db.withSmallCache {
             while file.count < blob.count {
+                // Blobs are not interrupted.
+                try LockHolders.shared.check()
                 let part = try blob.read(min(StreamFile.partSize, blob.count - file.count), at: file.count)
                 try part.withUnsafeBytes { try file.blockingAppend($0) }
             }
@@ -43,6 +45,7 @@ extension SQLiteTable {
         let blob = try SQLiteBlob(inTable: plainName, row: row, isWritable: true, db)
         var offset = 0
         while offset < blob.count {
+            try LockHolders.shared.check()
             let part = try file.blockingRead(at: offset)
             try blob.write(part, at: offset)
             offset += part.count

@@ -30,6 +30,8 @@ extension SQLiteTable {
         let removesAll = operations.contains { if case .removeAll = $0 { true } else { false } }
         try writing(removesAll ? .max : operations.count, at: date, by: origin, in: db) { writer in
             for operation in operations {
+                // An interrupt would be lost between two statements.
+                try LockHolders.shared.check()
                 switch operation {
                 case .write(let key, let data):
                     if date == nil, let dates = dates[key] { try writer.set(dates) }

@@ -44,6 +44,19 @@ extension SQLiteTable {
             self.hashed = try SQLiteStatement(query.hashed, in: db)
         }
 
+        /// Runs a closure on the row of each of several keys, unless a suspension begins: an interrupt would be lost
+        /// between two statements.
+        ///
+        /// - Returns: The closure's results for the rows that exist, in the order of the keys.
+        func rows<Result>(
+            of keys: [CacheKey], _ body: (CacheKey, SQLiteStatement) throws -> Result?
+        ) throws -> [Result] {
+            try keys.compactMap { key in
+                try LockHolders.shared.check()
+                return try row(of: key) { try body(key, $0) } ?? nil
+            }
+        }
+
         /// Runs a closure on the row of a key.
         ///
         /// - Parameter body: Reads the statement's current row.
