@@ -94,8 +94,8 @@ public final class TemporaryStorage: Sendable {
 
     /// Runs a synchronous closure with temporary storage of its own, and removes it afterwards.
     ///
-    /// For example, a class of tests overrides `invokeTest()`. In a target whose default isolation is the main actor, the
-    /// class is `nonisolated`, and its tests are declared `@MainActor`:
+    /// For example, a class of tests overrides `invokeTest()`. In a target whose default isolation is the main actor,
+    /// the class is `nonisolated`, and its tests are declared `@MainActor`:
     ///
     /// ```swift
     /// nonisolated final class NotesTests: XCTestCase {
