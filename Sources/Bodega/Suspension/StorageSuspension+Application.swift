@@ -24,8 +24,8 @@ extension StorageSuspension {
     /// On platforms without `UIApplication`, such as macOS, Linux and watchOS, this does nothing.
     ///
     /// When the app has entered the background, this asks the system for the time to end what runs, suspends the
-    /// storage after the last closure in ``whileResumed(_:)``, or when that time is over, and resumes it when the app
-    /// returns to the foreground. Work in the background belongs into ``whileResumed(_:)``.
+    /// storage after the last closure in ``whileResumed(isolation:_:)``, or when that time is over, and resumes it when
+    /// the app returns to the foreground. Work in the background belongs into ``whileResumed(isolation:_:)``.
     ///
     /// Further calls have no effect.
     @MainActor public static func suspendWhileInBackground() {

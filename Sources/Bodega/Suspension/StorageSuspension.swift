@@ -27,14 +27,14 @@ import Foundation
 ///   next use of the file continues with it.
 ///
 /// A suspension is not counted: after any number of calls of ``suspend()``, one of ``resume()`` ends it.
-/// ``whileResumed(_:)`` is, for tasks in the background that overlap.
+/// ``whileResumed(isolation:_:)`` is, for tasks in the background that overlap.
 public enum StorageSuspension {
 
     /// Whether the storage is suspended, or is about to be.
     public static var isSuspended: Bool { LockHolders.shared.areSuspended }
 
-    /// Suspends the storage, and returns when the process holds no lock. Closures in ``whileResumed(_:)`` go on, but
-    /// their operations wait.
+    /// Suspends the storage, and returns when the process holds no lock. Closures in ``whileResumed(isolation:_:)`` go
+    /// on, but their operations wait.
     ///
     /// If the storage is suspended already, this returns immediately; if it is being suspended, with the other call. If
     /// ``resume()`` is called before the locks are released, they are released and the storage is resumed.
@@ -68,7 +68,9 @@ public enum StorageSuspension {
     ///
     /// ``suspend()`` suspends the storage in spite of such closures; the app's entry into the background does not.
     ///
-    /// - Parameter body: The closure.
+    /// - Parameters:
+    ///   - isolation: The actor on which the closure runs, the caller's by default.
+    ///   - body: The closure.
     /// - Returns: The closure's result.
     /// - Throws: The closure's error.
     public static func whileResumed<Result>(
