@@ -3,8 +3,8 @@ import Foundation
 
 /// What holds locks of files in this process, or may take some: locked descriptors and open SQLite connections.
 ///
-/// 1. Whatever takes a lock is added before, and removed after the lock is released. From the beginning of a suspension
-///    on, adding throws ``StorageError/Code/suspended``.
+/// 1. A descriptor or connection is added before it takes a lock, and removed after the lock is released. From the
+///    beginning of a suspension on, adding throws ``StorageError/Code/suspended``.
 /// 2. A suspension wakes the threads that wait for a lock, so that they throw that error. After a short time in which
 ///    operations can end by themselves, it interrupts the statements of all connections, again and again because an
 ///    interrupt between two statements is lost.

@@ -223,11 +223,16 @@ package final class SQLiteFile: Sendable {
 
     /// The form of ``blockingWritable()`` that blocks no caller.
     func writable() async throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit) {
-        if let connections = try openConnections() {
-            let (pool, commits) = try pool(of: connections)
-            if let writer = try pool.availableWriter() { return (writer, commits) }
-        }
-        return try await openings.value { try self.blockingWritable() }
+        if let available = try availableWriter() { return available }
+        let opened = try await openings.value { try self.blockingWritable() }
+        // Again, with the lock that guards them: another thread has created them.
+        return try availableWriter() ?? opened
+    }
+
+    private func availableWriter() throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit)? {
+        guard let connections = try openConnections() else { return nil }
+        let (pool, commits) = try pool(of: connections)
+        return try pool.availableWriter().map { ($0, commits) }
     }
 
     func pool(of connections: Connections) throws -> (SQLiteConnectionPool, SQLiteGroupCommit) {
