@@ -10,8 +10,8 @@ public enum ObserverScheduler: Sendable {
     /// main thread, still receives events. If a change is made on the main thread, the observer is called before the
     /// save returns. If it is made on another thread, the save does not wait for the main queue.
     ///
-    /// The loop of an app always runs. `RunLoop.main.run()` in a command-line program runs it in rounds, and it does not
-    /// run between two of them: pass `.queue(.main)` where the observer must be on the main queue.
+    /// The loop of an app always runs. `RunLoop.main.run()` in a command-line program runs it in rounds, and it does
+    /// not run between two of them: pass `.queue(.main)` where the observer must be on the main queue.
     case automatic
 
     /// Calls the observer on the thread that made the change, before the save returns, or on one making another change.
