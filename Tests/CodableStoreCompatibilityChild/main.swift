@@ -13,6 +13,7 @@ case "conveniences": try useConveniences()
 case "observe": try observeStore()
 case "views": try narrowStore()
 case "main-loop": observeInMainLoop()
+case "after-main-loop": observeAfterMainLoop()
 case "blocked": observeWithoutMainLoop()
 default: fatalError("No such program: \(CommandLine.arguments)")
 }

@@ -1,3 +1,4 @@
+import Bodega
 public import Dispatch
 import Foundation
 
@@ -10,8 +11,9 @@ public enum ObserverScheduler: Sendable {
     /// main thread, still receives events. If a change is made on the main thread, the observer is called before the
     /// save returns. If it is made on another thread, the save does not wait for the main queue.
     ///
-    /// The loop of an app always runs. `RunLoop.main.run()` in a command-line program runs it in rounds, and it does
-    /// not run between two of them: pass `.queue(.main)` where the observer must be on the main queue.
+    /// The loop of an app always runs. `RunLoop.main.run()` in a command-line program runs it in rounds, and between
+    /// two of them, the loop does not differ from one that has ended. So once it has run, the observer is called
+    /// elsewhere only if the main queue has not called it for a quarter of a second.
     case automatic
 
     /// Calls the observer on the thread that made the change, before the save returns, or on one making another change.
@@ -20,12 +22,35 @@ public enum ObserverScheduler: Sendable {
     /// Calls the observer on a queue. The save does not wait for it. Even on a concurrent queue, calls do not overlap.
     case queue(DispatchQueue)
 
-    /// The queue to dispatch a call to, `nil` to call the observer on the current thread.
-    var queue: DispatchQueue? {
+    /// Where to call an observer.
+    enum Place {
+        case currentThread
+        case queue(DispatchQueue)
+        /// The main queue, and another one if the main queue does not call the observer for some time.
+        case mainQueueUnlessBlocked
+    }
+
+    var place: Place {
         switch self {
-        case .automatic: Thread.isMainThread || RunLoop.main.currentMode == nil ? nil : .main
-        case .immediate: nil
-        case .queue(let queue): queue
+        case .automatic: MainLoop.place
+        case .immediate: .currentThread
+        case .queue(let queue): .queue(queue)
         }
+    }
+}
+
+/// The run loop of the main thread.
+private enum MainLoop {
+
+    private static let hasRun = Locked(false)
+
+    static var place: ObserverScheduler.Place {
+        let isRunning = RunLoop.main.currentMode != nil
+        let hasRun = hasRun.withLock { hasRun in
+            hasRun = hasRun || isRunning
+            return hasRun
+        }
+        if Thread.isMainThread { return .currentThread }
+        return isRunning ? .queue(.main) : hasRun ? .mainQueueUnlessBlocked : .currentThread
     }
 }

@@ -37,7 +37,10 @@ import Testing
     @Test func `Observers are called on the main queue while the main run loop runs, and elsewhere otherwise`()
         async throws
     {
-        #expect(try await run("main-loop") == ["saved 1 true", "saved 2 true", "saved 3 true"])
+        #expect(try await run("main-loop") == ["saved 0 true", "saved 1 true", "saved 2 true", "saved 3 true"])
+        #expect(
+            try await run("after-main-loop")
+                == ["saved 0 true", "saved 1 false", "saved 2 false", "saved 3 false", "true"])
         #expect(try await run("blocked") == ["saved 1 false", "saved 2 false", "true"])
     }
 

@@ -37,16 +37,14 @@ extension SQLiteFile {
     func close() throws {
         try mapped {
             try readers.whileEmpty {
-                switch takeConnections() {
-                case nil: break
-                case .pool(let pool, let commits)?:
-                    // Otherwise closing would overtake them.
-                    if let writer = pool.openedWriter { commits.commitWaiting(on: writer) }
-                    try pool.close()
-                    noteClosed()
-                case .reader(let reader)?:
-                    try reader.close()
-                    noteClosed()
+                try end { connections in
+                    switch connections {
+                    case .pool(let pool, let commits):
+                        // Otherwise closing would overtake them.
+                        if let writer = pool.openedWriter { commits.commitWaiting(on: writer) }
+                        try pool.close()
+                    case .reader(let reader): try reader.close()
+                    }
                 }
             }
         }

@@ -37,6 +37,8 @@ package final class SQLiteFile: Sendable {
         var access: Access
         /// The place of the file before a suspension has closed it.
         var former: SQLiteFileIdentity?
+        /// Whether the connections are being closed for good.
+        var isEnding = false
     }
 
     private let state: Locked<State>
@@ -159,29 +161,32 @@ package final class SQLiteFile: Sendable {
         }
     }
 
-    /// Ends the access to a file before it is opened.
+    /// Ends the access to the file for good. If its connections can't be closed, it stays as it is.
     ///
-    /// - Returns: The access if the file is open.
-    func takeConnections() -> Connections? {
-        opening.withLock {
-            state.withLock { state in
+    /// - Parameter close: Closes the connections, unless the file is not open.
+    func end(_ close: (Connections) throws -> Void) throws {
+        let connections = opening.withLock {
+            state.withLock { state -> Connections? in
                 switch state.access {
-                case .open(let connections), .closing(let connections): return connections
+                case .open(let connections), .closing(let connections):
+                    state.isEnding = true
+                    return connections
                 case .unopened, .closed:
                     state.access = .closed
                     return nil
                 }
             }
         }
+        guard let connections else { return }
+        defer { state.withLock { $0.isEnding = false } }
+        try close(connections)
+        state.withLock { $0.access = .closed }
     }
 
-    /// Notes that the connections are closed for good.
-    func noteClosed() { state.withLock { $0.access = .closed } }
-
-    /// Whether the file was closed for good.
+    /// Whether the file was closed for good, or is being closed.
     var isClosed: Bool {
         state.withLock { state in
-            if case .closed = state.access { true } else { false }
+            if case .closed = state.access { true } else { state.isEnding }
         }
     }
 
