@@ -17,8 +17,8 @@ public import Foundation
 /// All members of `StorageEngine` follow from these. Implement others, such as ``StorageEngine/fetchAll()``, only where
 /// that is faster.
 ///
-/// The capabilities that only some engines have are properties: ``log``, ``indexes`` and ``traits``. By default, a
-/// wrapper passes them on; see ``ForwardingStorageEngine`` and ``TransformingStorageEngine``.
+/// The capabilities that only some engines have are properties: ``log``, ``indexes``, ``database`` and ``traits``. By
+/// default, a wrapper passes them on; see ``ForwardingStorageEngine`` and ``TransformingStorageEngine``.
 public protocol StorageBackend: ThrowingStorageEngine {
 
     /// Reads items under some keys, in the order of the keys.
@@ -53,6 +53,11 @@ public protocol StorageBackend: ThrowingStorageEngine {
     /// The indexes, `nil` if the engine can have none. Its queries then read all items.
     var indexes: (any StorageIndexes)? { get }
 
+    /// The collections with which the engine's can change in one transaction, `nil` if there are none.
+    ///
+    /// A wrapper that applies each batch as one batch of its base has that of the base, see ``StorageBatch/group``.
+    var database: (any StorageDatabase)? { get }
+
     /// What the engine can do, and what a caller has to expect.
     var traits: StorageTraits { get }
 
@@ -69,6 +74,8 @@ extension StorageBackend {
     public var log: (any StorageLog)? { nil }
 
     public var indexes: (any StorageIndexes)? { nil }
+
+    public var database: (any StorageDatabase)? { nil }
 
     public func now() -> Date { Date() }
 

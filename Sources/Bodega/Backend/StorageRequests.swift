@@ -107,6 +107,12 @@ public struct StorageBatch: Sendable {
     /// The origin of the change; `nil` for that of the task, see ``StorageOrigin/current``, or else that of the engine.
     public var origin: StorageOrigin?
 
+    /// The batches of other engines with which it is applied, `nil` if it is applied alone.
+    ///
+    /// A wrapper that passes on another batch than the one that it got, gives it the same group. An engine with a
+    /// ``StorageBackend/database`` of its own calls ``StorageBatchGroup/join(_:collection:_:)`` instead of applying it.
+    public var group: StorageBatchGroup?
+
     /// Creates a batch.
     public init(
         _ operations: [StorageOperation], if conditions: [StorageCondition]? = nil,

@@ -84,6 +84,8 @@ extension ForwardingStorageEngine {
 
     public var indexes: (any StorageIndexes)? { base.indexes.map { ForwardedIndexes(engine: self, base: $0) } }
 
+    public var database: (any StorageDatabase)? { base.database }
+
     public var traits: StorageTraits { base.traits }
 
     public func now() -> Date { base.now() }

@@ -96,6 +96,8 @@ public struct RetryingStorageEngine: ForwardingStorageEngine {
     public var traits: StorageTraits { base.traits.subtracting(.ignoresCancellation) }
 
     private func mayRetry(_ call: StorageCall, after error: any Error) -> Bool {
+        // The error of another batch that is applied together with this one.
+        let error = (error as? StorageGroupError)?.cause ?? error
         let mayBeApplied = (error as? StorageError)?.code != .locked
         return policy.shouldRetry(error) && !(mayBeApplied && call.mustNotRepeat)
     }

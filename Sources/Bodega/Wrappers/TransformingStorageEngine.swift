@@ -81,6 +81,8 @@ extension TransformingStorageEngine {
         ownsAllItems ? base.traits : base.traits.subtracting(.ignoresCancellation)
     }
 
+    public var database: (any StorageDatabase)? { base.database }
+
     public func now() -> Date { base.now() }
 
     public var log: (any StorageLog)? { base.log.map { TransformedLog(engine: self, base: $0) } }
@@ -242,6 +244,7 @@ extension TransformingStorageEngine {
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
         let expiry = expiryOfWrites()
         var stored = StorageBatch([], origin: batch.origin)
+        stored.group = batch.group
         for (key, dates) in batch.dates { stored.dates[storedKey(key)] = dates }
         var answer: StorageAnswer<BatchOutcome>
         if let conditions = batch.conditions {
@@ -269,14 +272,16 @@ extension TransformingStorageEngine {
                 guard try data.flatMap({ try decodeItem($0, key: condition.key) }) == condition.data else {
                     // Not met either: it makes a cache or a mirror inside discard the item that the caller has read.
                     let unmet = StorageCondition(key: key, data: data == nil ? Data() : nil)
-                    return try await naming { try await base.apply(StorageBatch([], if: [unmet])) }
+                    (stored.operations, stored.conditions) = ([], [unmet])
+                    return try await naming { [stored] in try await base.apply(stored) }
                 }
                 storedConditions.append(StorageCondition(key: key, data: data))
             }
             stored.operations = try await self.stored(operations)
             stored.conditions = storedConditions
             let answer = try await naming { [stored] in try await base.apply(stored) }
-            if answer.value.wasApplied { return answer }
+            // Another condition of a group may not have been met, which its caller finds out.
+            if answer.value.wasApplied || batch.group != nil { return answer }
             try Task.checkCancellation()
             try attempts.fail(conditions.first?.key)
         }

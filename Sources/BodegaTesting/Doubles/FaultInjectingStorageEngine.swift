@@ -52,7 +52,8 @@ public struct FaultInjectingStorageEngine: ForwardingStorageEngine {
         case .fail(let error):
             throw error
         case .tear(let applied, let error):
-            if applied > 0, case .apply(var batch) = call {
+            // A group of batches is atomic, also where the engine's own are not.
+            if applied > 0, case .apply(var batch) = call, batch.group == nil {
                 batch.operations = Array(batch.operations.prefix(applied))
                 _ = try await base.apply(batch)
             }

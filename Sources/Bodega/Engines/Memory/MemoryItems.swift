@@ -12,6 +12,20 @@ struct MemoryItems: Sendable {
         return history
     }
 
+    /// Whether the conditions of a batch are met.
+    func meets(_ conditions: [StorageCondition]?) -> Bool {
+        conditions?.allSatisfy { core[$0.key]?.data == $0.data } ?? true
+    }
+
+    /// Applies a batch.
+    ///
+    /// - Returns: Its place in the log, if that has started.
+    mutating func apply(_ batch: StorageBatch, at date: Date, by origin: StorageOrigin) -> StorageCommit? {
+        let before = history?.cursor
+        apply(batch.operations, dates: batch.dates, at: date, by: origin)
+        return before.flatMap { before in history.map { StorageCommit(before: before, after: $0.cursor) } }
+    }
+
     /// Applies operations in order.
     mutating func apply(
         _ operations: some Sequence<StorageOperation>, dates: [CacheKey: StorageDates], at date: Date,

@@ -5,15 +5,23 @@ public import Foundation
 /// It is thread-safe, its batches are atomic, its reads never fail, and its items are discarded with it.
 public final class MemoryStorageEngine: StorageBackend {
 
-    let items = Locked(MemoryItems())
-    private let signals = ChangeSignals()
+    private let collections: MemoryCollections
+    let collection: MemoryCollection
     private let origin = StorageOrigin()
     private let clock: @Sendable () -> Date
+
+    var items: Locked<MemoryItems> { collection.items }
 
     /// Creates an empty engine.
     ///
     /// - Parameter now: Returns the time, for the dates of the items.
-    public init(now: @escaping @Sendable () -> Date = { Date() }) {
+    public convenience init(now: @escaping @Sendable () -> Date = { Date() }) {
+        self.init(MemoryCollections(), name: "", now: now)
+    }
+
+    private init(_ collections: MemoryCollections, name: String, now: @escaping @Sendable () -> Date) {
+        self.collections = collections
+        collection = collections.collection(named: name)
         clock = now
     }
 
@@ -24,9 +32,9 @@ public final class MemoryStorageEngine: StorageBackend {
     }
 
     private func change(_ operations: some Sequence<StorageOperation>) {
-        let (date, origin) = (now(), StorageOrigin.current ?? origin)
+        let (date, origin) = (now(), currentOrigin)
         items.withLock { $0.apply(operations, dates: [:], at: date, by: origin) }
-        signals.send()
+        collection.signals.send()
     }
 
     public func now() -> Date { clock() }
@@ -90,21 +98,34 @@ public final class MemoryStorageEngine: StorageBackend {
     }
 
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
-        let (date, origin) = (now(), batch.origin ?? StorageOrigin.current ?? origin)
+        if let group = batch.group { return try await group.join(self, collection: collection.number, batch) }
+        let (date, origin) = (now(), batch.origin ?? currentOrigin)
         let outcome = items.withLock { items in
-            guard batch.conditions?.allSatisfy({ items.core[$0.key]?.data == $0.data }) ?? true else {
-                return BatchOutcome(wasApplied: false)
-            }
-            let before = items.history?.cursor
-            items.apply(batch.operations, dates: batch.dates, at: date, by: origin)
-            return BatchOutcome(
-                commit: before.flatMap { before in
-                    items.history.map { StorageCommit(before: before, after: $0.cursor) }
-                })
+            guard items.meets(batch.conditions) else { return BatchOutcome(wasApplied: false) }
+            return BatchOutcome(commit: items.apply(batch, at: date, by: origin))
         }
-        if outcome.wasApplied { signals.send() }
+        if outcome.wasApplied { collection.signals.send() }
         return StorageAnswer(outcome)
     }
+
+    /// The origin of a batch that names none.
+    var currentOrigin: StorageOrigin { StorageOrigin.current ?? origin }
+
+    // MARK: Collections
+
+    /// Another collection, which can change together with this one.
+    ///
+    /// The two share no items: equal keys name different items. Engines on a collection of the same name share its
+    /// items, which are discarded with the last engine on any of the collections.
+    ///
+    /// - Parameter name: The collection's name, any string. The empty one is that of an engine that was not created by
+    ///   this method. Names are compared byte by byte.
+    public func collection(named name: String) -> MemoryStorageEngine {
+        MemoryStorageEngine(collections, name: name, now: clock)
+    }
+
+    /// The collections that were created from one engine by ``collection(named:)``.
+    public var database: (any StorageDatabase)? { collections }
 
     public var log: (any StorageLog)? { self }
 }
@@ -145,5 +166,7 @@ extension MemoryStorageEngine: StorageLog {
         }
     }
 
-    public func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> { signals.stream() }
+    public func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> {
+        collection.signals.stream()
+    }
 }

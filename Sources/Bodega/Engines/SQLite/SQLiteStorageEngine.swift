@@ -89,21 +89,30 @@ public final class SQLiteStorageEngine: StorageBackend {
     var currentOrigin: StorageOrigin { StorageOrigin.current ?? origin }
 
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        if let group = batch.group { return try await group.join(self, collection: table.name, batch) }
         if batch.operations.isEmpty, batch.conditions == nil { return StorageAnswer(BatchOutcome()) }
         let origin = batch.origin ?? currentOrigin
         let wasApplied = Locked(true)
         var batch = batch
         batch.origin = origin
-        let commit = try await core.write(to: table, by: origin) { [table, batch, date = now()] db in
-            let areMet = try batch.conditions?.allSatisfy { try table.value(of: $0.key, in: db) == $0.data } ?? true
+        let commit = try await core.write(to: table, by: origin) {
+            [table, conditions = batch.conditions, work = work(for: batch)] db in
+            let areMet = try table.meets(conditions, in: db)
             wasApplied.withLock { $0 = areMet }
-            if areMet { try table.apply(batch, at: date, in: db) }
+            if areMet { try work(db) }
         }
         guard wasApplied.withLock({ $0 }) else { return StorageAnswer(BatchOutcome(wasApplied: false)) }
-        // Not when later operations write items, which would need the space again.
-        if case .removeAll? = batch.operations.last { await core.vacuumIfQuick() }
+        if batch.endsByRemovingAll { await core.vacuumIfQuick() }
         return StorageAnswer(BatchOutcome(commit: commit))
     }
+
+    /// Returns a closure that carries out the operations of a batch, whose origin is set.
+    func work(for batch: StorageBatch) -> SQLiteGroupCommit.Work {
+        { [table, date = now()] db in try table.apply(batch, at: date, in: db) }
+    }
+
+    /// The collections of the file.
+    public var database: (any StorageDatabase)? { core }
 
     public func now() -> Date { clock() }
 
@@ -132,6 +141,20 @@ public final class SQLiteStorageEngine: StorageBackend {
             }
             return StorageAnswer(BatchOutcome(commit: commit))
         }
+    }
+}
+
+extension StorageBatch {
+    /// Whether the space of removed items is free: not when later operations write items, which would need it again.
+    var endsByRemovingAll: Bool {
+        if case .removeAll? = operations.last { true } else { false }
+    }
+}
+
+extension SQLiteTable {
+    /// Whether the conditions of a batch are met.
+    func meets(_ conditions: [StorageCondition]?, in db: Database) throws -> Bool {
+        try conditions?.allSatisfy { try value(of: $0.key, in: db) == $0.data } ?? true
     }
 }
 

@@ -38,6 +38,9 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
         self.limit = limit
     }
 
+    /// None. Its batches are followed by others, which evict items.
+    public var database: (any StorageDatabase)? { nil }
+
     /// Those of the base. The engine evicts items, and its changes wait for others, which ends early when their task is
     /// cancelled.
     public var traits: StorageTraits { base.traits.union(.evicts).subtracting(.ignoresCancellation) }

@@ -72,6 +72,9 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
     /// The mirror can't continue what the base has begun by an index, so queries read all items.
     public var indexes: (any StorageIndexes)? { nil }
 
+    /// None. Its batches are those of two engines.
+    public var database: (any StorageDatabase)? { nil }
+
     /// Those of the base, but changes wait for each other, which ends early when their task is cancelled. Positions are
     /// stable if those of both engines are.
     public var traits: StorageTraits {

@@ -39,6 +39,34 @@ extension SQLiteFile {
         }
     }
 
+    /// Changes several collections in a transaction, which other writers may share, and returns when it is committed.
+    ///
+    /// - Parameters:
+    ///   - changes: The tables, the origins to record in their logs, and what carries the changes out, in this order.
+    ///     They may run more than once.
+    ///   - mayBegin: Whether to carry them out, which it finds out in the same transaction. It may run more than once.
+    /// - Returns: The places of the changes in the logs, `nil` if they were not carried out.
+    func write(
+        _ changes: [(table: SQLiteTable, origin: StorageOrigin, work: SQLiteGroupCommit.Work)],
+        if mayBegin: @escaping @Sendable (Database) throws -> Bool
+    ) async throws -> [StorageCommit?]? {
+        let parts = changes.map { signaling(to: $0.table, by: $0.origin, isLogged: true, $0.work) }
+        let (begins, commits) = (Locked(false), Locked<[StorageCommit?]>([]))
+        do {
+            let (writer, groupCommit) = try await writable()
+            try await groupCommit.commit(on: writer) { db in
+                let may = try mayBegin(db)
+                begins.withLock { $0 = may }
+                if may { for part in parts { try part.work(db) } }
+            } committed: {
+                if begins.withLock({ $0 }) { commits.withLock { $0 = parts.map { $0.committed() } } }
+            }
+            return begins.withLock { $0 } ? commits.withLock { $0 } : nil
+        } catch {
+            throw storageError(error)
+        }
+    }
+
     /// The blocking form of ``write(to:by:isLogged:_:)``.
     ///
     /// - Parameters:
