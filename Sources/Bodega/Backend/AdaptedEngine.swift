@@ -40,7 +40,7 @@ struct AdaptedEngine: StorageBackend {
     /// The simplest method for the operations, because an engine that was written for the first Bodega may have only
     /// that one at its full speed.
     func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
-        guard batch.conditions == nil else { throw StorageError.missingConditions }
+        guard batch.conditions == nil, batch.basis == nil else { throw StorageError.missingConditions }
         try await StorageOrigin.$current.withValue(batch.origin ?? StorageOrigin.current) {
             switch batch.operations.first {
             case .write(let key, let data) where batch.operations.count == 1: try await engine.write(data, key: key)

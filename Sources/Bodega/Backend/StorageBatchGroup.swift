@@ -63,6 +63,9 @@ public final class StorageBatchGroup: Sendable {
         return group.state.withLock { $0.answers.reversed() }
     }
 
+    /// The batches of all members.
+    var batches: [StorageBatch] { members.map(\.batch) }
+
     /// Passes a member its batch.
     private func pass(to number: Int) async throws {
         state.withLock { $0.member = number }

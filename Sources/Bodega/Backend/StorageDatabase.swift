@@ -9,10 +9,39 @@ public protocol StorageDatabase: AnyObject, Sendable {
     ///
     /// Nobody sees a part of them: a read of several collections from one moment finds all or nothing.
     ///
+    /// In the logs, the changes have the ``StorageOrigin/shared`` form of the batches' origins.
+    ///
     /// - Parameter parts: The batches, at least one. Several can be of the same collection, but not of the same item.
     /// - Returns: The outcome of each batch.
     /// - Throws: A ``StorageError``.
     func apply(_ parts: [StoragePart]) async throws -> [BatchOutcome]
+
+    /// Runs a closure whose reads of the collections, in its task, answer from one moment.
+    ///
+    /// Its writes are carried out as usual; its reads don't find them. By default, each read answers from a moment of
+    /// its own.
+    ///
+    /// - Parameter body: The closure. It may run more than once.
+    /// - Throws: The error of the closure, or a ``StorageError``.
+    func atOneMoment(_ body: @Sendable () async throws -> Void) async throws
+}
+
+extension StorageDatabase {
+    public func atOneMoment(_ body: @Sendable () async throws -> Void) async throws { try await body() }
+}
+
+/// The moment from which the reads of a task answer, see ``StorageDatabase/atOneMoment(_:)``.
+package final class StorageMoment: Sendable {
+    @TaskLocal package static var current: StorageMoment?
+
+    /// The database whose reads answer from the moment.
+    package let database: any StorageDatabase
+    /// What the database reads.
+    package let state: any Sendable
+
+    package init(of database: any StorageDatabase, _ state: any Sendable) {
+        (self.database, self.state) = (database, state)
+    }
 }
 
 /// A batch for one of the collections of a ``StorageDatabase``.

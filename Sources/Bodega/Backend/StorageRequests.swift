@@ -100,6 +100,10 @@ public struct StorageBatch: Sendable {
     /// this is `nil`. Without any condition, a batch of a cache or a mirror still drops what differs.
     public var conditions: [StorageCondition]?
 
+    /// The end of the log on which the batch is based: it is applied only if nothing was changed since. The engine must
+    /// have a ``StorageBackend/database`` and a ``StorageBackend/log`` unless this is `nil`.
+    public var basis: StorageCursor?
+
     /// The dates of written items, where they are not the time of the write. They are ignored by an engine without the
     /// trait ``StorageTraits/dated``.
     public var dates: [CacheKey: StorageDates]

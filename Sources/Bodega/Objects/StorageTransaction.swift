@@ -162,7 +162,7 @@ public final class StorageTransaction: Sendable {
         }
         let batches = members.map { member in
             let read = member.read.map { StorageCondition(key: $0.key, data: $0.value) }
-            return (engine: member.engine, batch: StorageBatch(member.operations, if: read))
+            return (engine: member.engine, batch: StorageBatch(member.operations, if: read.isEmpty ? nil : read))
         }
         // One item is always from one moment.
         if members.allSatisfy(\.operations.isEmpty), members.reduce(0, { $0 + $1.read.count }) <= 1 { return true }

@@ -138,6 +138,8 @@ package final class LockHolders: Sendable {
     package func repeating<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Value
     ) async throws -> sending Value {
+        // The suspension waits for the end of the moment.
+        if StorageMoment.current != nil { return try await body() }
         while true {
             do {
                 return try await body()

@@ -107,7 +107,8 @@ extension StorageCall {
     /// Whether the call has another effect if it was applied already.
     fileprivate var mustNotRepeat: Bool {
         guard case .apply(let batch) = self else { return false }
-        return batch.conditions != nil || batch.addsAgain
+        let batches = batch.group?.batches ?? [batch]
+        return batches.contains { $0.conditions != nil || $0.basis != nil || $0.addsAgain }
     }
 }
 

@@ -244,7 +244,7 @@ extension TransformingStorageEngine {
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
         let expiry = expiryOfWrites()
         var stored = StorageBatch([], origin: batch.origin)
-        stored.group = batch.group
+        (stored.group, stored.basis) = (batch.group, batch.basis)
         for (key, dates) in batch.dates { stored.dates[storedKey(key)] = dates }
         var answer: StorageAnswer<BatchOutcome>
         if let conditions = batch.conditions {
@@ -280,8 +280,8 @@ extension TransformingStorageEngine {
             stored.operations = try await self.stored(operations)
             stored.conditions = storedConditions
             let answer = try await naming { [stored] in try await base.apply(stored) }
-            // Another condition of a group may not have been met, which its caller finds out.
-            if answer.value.wasApplied || batch.group != nil { return answer }
+            // Another part of a group may not have been applied, or the basis be an earlier one.
+            if answer.value.wasApplied || batch.group != nil || batch.basis != nil { return answer }
             try Task.checkCancellation()
             try attempts.fail(conditions.first?.key)
         }

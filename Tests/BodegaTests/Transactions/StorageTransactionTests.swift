@@ -12,22 +12,6 @@ import Testing
         var units: Int
     }
 
-    /// A database with named collections.
-    enum Kind: String, CaseIterable, Sendable {
-        case memory, sqlite
-
-        func open(in folder: TemporaryFolder) throws -> @Sendable (String) throws -> any StorageBackend {
-            switch self {
-            case .memory:
-                let engine = MemoryStorageEngine()
-                return { engine.collection(named: $0) }
-            case .sqlite:
-                let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
-                return { try engine.collection(named: $0) }
-            }
-        }
-    }
-
     private struct Refusal: Error {}
 
     private static let key = CacheKey("a")
@@ -39,12 +23,16 @@ import Testing
             ("none", engine), ("cached", engine.cached(count: 100)), ("prefixed", engine.prefixed("accounts")),
             ("encrypted", engine.encrypted(with: keyset)), ("logged", engine.logged(by: Logger(label: "tests"))),
             ("retrying", engine.retrying()), ("expiring", engine.expiring(after: .seconds(1_000))),
-            ("nested", engine.encrypted(with: keyset).prefixed("a").cached(count: 10).retrying().logged(by: Logger(label: "tests"))),
+            (
+                "nested",
+                engine.encrypted(with: keyset).prefixed("a").cached(count: 10).retrying().logged(
+                    by: Logger(label: "tests"))
+            ),
         ]
     }
 
-    @Test("An item is moved between any two collections, in wrappers and without", arguments: Kind.allCases)
-    func moving(_ kind: Kind) async throws {
+    @Test("An item is moved between any two collections, in wrappers and without", arguments: DatabaseKind.allCases)
+    func moving(_ kind: DatabaseKind) async throws {
         let folder = TemporaryFolder()
         let open = try kind.open(in: folder)
         let database = try open("a")
@@ -73,8 +61,8 @@ import Testing
         }
     }
 
-    @Test("An error changes nothing, and the transaction can't be used later", arguments: Kind.allCases)
-    func failing(_ kind: Kind) async throws {
+    @Test("An error changes nothing, and the transaction can't be used later", arguments: DatabaseKind.allCases)
+    func failing(_ kind: DatabaseKind) async throws {
         let folder = TemporaryFolder()
         let open = try kind.open(in: folder)
         let (left, right) = (try open("left"), try open("right"))
@@ -96,8 +84,10 @@ import Testing
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test("What was read is what is stored at the end: otherwise the closure runs again", arguments: Kind.allCases)
-    func conflicting(_ kind: Kind) async throws {
+    @Test(
+        "What was read is what is stored at the end: otherwise the closure runs again", arguments: DatabaseKind.allCases
+    )
+    func conflicting(_ kind: DatabaseKind) async throws {
         let folder = TemporaryFolder()
         let open = try kind.open(in: folder)
         let (left, right) = (try open("left"), try open("right"))
@@ -115,8 +105,8 @@ import Testing
         #expect(try await from.fetchObject(forKey: Self.key) == Account(units: 12))
     }
 
-    @Test("Units that tasks move between collections are neither lost nor doubled", arguments: Kind.allCases)
-    func moneyTransfers(_ kind: Kind) async throws {
+    @Test("Units that tasks move between collections are neither lost nor doubled", arguments: DatabaseKind.allCases)
+    func moneyTransfers(_ kind: DatabaseKind) async throws {
         let folder = TemporaryFolder()
         let open = try kind.open(in: folder)
         let database = try open("0")
@@ -175,15 +165,19 @@ import Testing
             (disk, "DiskStorageEngine"), (memory.limited(count: 10), "LimitedStorageEngine"),
             (memory.limited(count: 10).cached(count: 1), "LimitedStorageEngine"),
             (memory.mirrored(to: MemoryStorageEngine()), "MirroredStorageEngine"),
-            (PlainEngine().backend, "AdaptedEngine"),
+            (PlainEngine(MemoryStorageEngine()).backend, "AdaptedEngine"),
         ]
         for (engine, name) in refusing {
-            let error = await #expect(throws: StorageError.self) { try await engine.transaction { _ in } }
+            let error = await #expect(throws: StorageError.self) {
+                try await engine.transaction { _ in }
+            }
             #expect(error?.code == .invalidArgument)
             #expect(error?.message.contains(name) == true, "\(error?.message ?? "")")
         }
         // Two databases.
-        let (left, right) = (ObjectStorage<Account>(storage: memory), ObjectStorage<Account>(storage: MemoryStorageEngine()))
+        let (left, right) = (
+            ObjectStorage<Account>(storage: memory), ObjectStorage<Account>(storage: MemoryStorageEngine())
+        )
         let error = await #expect(throws: StorageError.self) {
             try await memory.transaction { transaction in
                 try transaction.store(Account(units: 1), forKey: Self.key, in: left)
@@ -194,8 +188,8 @@ import Testing
         #expect(try await memory.fetchCount() == 0)
     }
 
-    @Test("Two storages of one collection can't hide each other's changes", arguments: Kind.allCases)
-    func sameCollection(_ kind: Kind) async throws {
+    @Test("Two storages of one collection can't hide each other's changes", arguments: DatabaseKind.allCases)
+    func sameCollection(_ kind: DatabaseKind) async throws {
         let folder = TemporaryFolder()
         let open = try kind.open(in: folder)
         let (engine, same) = (try open("a"), try open("a"))

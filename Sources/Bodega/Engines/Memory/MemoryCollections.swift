@@ -36,17 +36,34 @@ final class MemoryCollections: StorageDatabase {
         }
         var items: [Int: MemoryItems] = [:]
         let outcomes = Self.taking(collections.values.sorted { $0.number < $1.number }[...], into: &items) { items in
-            guard parts.allSatisfy({ items[$0.engine.collection.number]?.meets($0.batch.conditions) ?? false }) else {
+            guard parts.allSatisfy({ items[$0.engine.collection.number]?.allows($0.batch) ?? false }) else {
                 return parts.map { _ in BatchOutcome(wasApplied: false) }
             }
             return parts.map { engine, batch, date in
-                let origin = batch.origin ?? engine.currentOrigin
+                let origin = (batch.origin ?? engine.currentOrigin).shared
                 let commit = items[engine.collection.number]?.apply(batch, at: date, by: origin)
                 return BatchOutcome(commit: commit ?? nil)
             }
         }
         if outcomes.allSatisfy(\.wasApplied) { for collection in collections.values { collection.signals.send() } }
         return outcomes
+    }
+
+    func atOneMoment(_ body: @Sendable () async throws -> Void) async throws {
+        let all = collections.withLock { $0.values.sorted { $0.number < $1.number } }
+        var items: [Int: MemoryItems] = [:]
+        let copies = Self.taking(all[...], into: &items) { items in
+            // So that a cursor is one of the collection's own log.
+            for number in items.keys { _ = items[number]?.startedHistory() }
+            return items
+        }
+        try await StorageMoment.$current.withValue(StorageMoment(of: self, copies)) { try await body() }
+    }
+
+    /// The items of a collection at the moment of the task's reads, see ``StorageMoment``.
+    func itemsAtMoment(_ number: Int) -> MemoryItems? {
+        guard let moment = StorageMoment.current, moment.database === self else { return nil }
+        return (moment.state as? [Int: MemoryItems])?[number]
     }
 
     /// Runs a closure with the items of locked collections by their numbers. They are moved, because a change of a copy

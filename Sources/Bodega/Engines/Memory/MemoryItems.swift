@@ -12,9 +12,10 @@ struct MemoryItems: Sendable {
         return history
     }
 
-    /// Whether the conditions of a batch are met.
-    func meets(_ conditions: [StorageCondition]?) -> Bool {
-        conditions?.allSatisfy { core[$0.key]?.data == $0.data } ?? true
+    /// Whether a batch may be applied.
+    func allows(_ batch: StorageBatch) -> Bool {
+        if let basis = batch.basis, history?.cursor != basis { return false }
+        return batch.conditions?.allSatisfy { core[$0.key]?.data == $0.data } ?? true
     }
 
     /// Applies a batch.

@@ -43,12 +43,17 @@ public final class MemoryStorageEngine: StorageBackend {
 
     // MARK: Reading
 
+    private func reading<Result>(_ read: (inout MemoryItems) throws -> Result) rethrows -> Result {
+        guard var items = collections.itemsAtMoment(collection.number) else { return try items.withLock(read) }
+        return try read(&items)
+    }
+
     public func fetch(key: CacheKey) async throws -> Data? {
-        items.withLock { $0.core[key]?.data }
+        reading { $0.core[key]?.data }
     }
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
-        items.withLock { items in
+        reading { items in
             StorageAnswer(request.keys.compactMap { key in items.core[key].map { StorageItem($0, request.fields) } })
         }
     }
@@ -57,7 +62,7 @@ public final class MemoryStorageEngine: StorageBackend {
         _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
     ) async throws -> StorageAnswer<ScanOutcome> {
         // A copy, which shares its memory with the items until they change.
-        let (core, cursor) = items.withLock { items in
+        let (core, cursor) = reading { items in
             (items.core, request.needsCursor ? items.startedHistory().cursor : nil)
         }
         var outcome = ScanOutcome(cursor: cursor)
@@ -80,11 +85,11 @@ public final class MemoryStorageEngine: StorageBackend {
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
-        items.withLock { $0.core.entries.map { ($0.key, $0.data) } }
+        reading { $0.core.entries.map { ($0.key, $0.data) } }
     }
 
     public func fetchKeys() async throws -> [CacheKey] {
-        items.withLock { $0.core.entries.map(\.key) }
+        reading { $0.core.entries.map(\.key) }
     }
 
     // MARK: Writing
@@ -101,7 +106,7 @@ public final class MemoryStorageEngine: StorageBackend {
         if let group = batch.group { return try await group.join(self, collection: collection.number, batch) }
         let (date, origin) = (now(), batch.origin ?? currentOrigin)
         let outcome = items.withLock { items in
-            guard items.meets(batch.conditions) else { return BatchOutcome(wasApplied: false) }
+            guard items.allows(batch) else { return BatchOutcome(wasApplied: false) }
             return BatchOutcome(commit: items.apply(batch, at: date, by: origin))
         }
         if outcome.wasApplied { collection.signals.send() }
@@ -149,11 +154,11 @@ extension StorageScan {
 extension MemoryStorageEngine: StorageLog {
 
     public func fetchCursor() async throws -> StorageCursor {
-        items.withLock { $0.startedHistory().cursor }
+        reading { $0.startedHistory().cursor }
     }
 
     public func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
-        items.withLock { items in
+        reading { items in
             guard var delta = items.history?.delta(since: request.cursor, excluding: request.excluded) else {
                 return StorageAnswer(nil)
             }

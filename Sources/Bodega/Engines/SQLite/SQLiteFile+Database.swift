@@ -10,13 +10,13 @@ extension SQLiteFile: StorageDatabase {
             return (engine: engine, batch: part.batch)
         }
         let changes = parts.map { engine, batch in
-            let origin = batch.origin ?? engine.currentOrigin
+            let origin = (batch.origin ?? engine.currentOrigin).shared
             var batch = batch
             batch.origin = origin
             return (table: engine.table, origin: origin, work: engine.work(for: batch))
         }
         let commits = try await write(changes) { db in
-            try parts.allSatisfy { engine, batch in try engine.table.meets(batch.conditions, in: db) }
+            try parts.allSatisfy { engine, batch in try engine.allows(batch, in: db) }
         }
         guard let commits else { return parts.map { _ in BatchOutcome(wasApplied: false) } }
         if parts.contains(where: { $0.batch.endsByRemovingAll }) { await vacuumIfQuick() }

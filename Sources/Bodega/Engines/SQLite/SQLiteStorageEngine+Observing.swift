@@ -14,6 +14,12 @@ extension SQLiteStorageEngine: StorageLog {
         try await begun { [history] db in try history.end(in: db)?.cursor }
     }
 
+    /// Whether a cursor is the end of the log, on the connection that writes.
+    func isEnd(_ cursor: StorageCursor, in db: Database) throws -> Bool {
+        try history.end(in: db)?.cursor == cursor
+            || history.isStart(cursor) && history.isUnchanged(since: cursor, in: db)
+    }
+
     /// Reads all items in parts. Of a small file without a log, it creates no log before the first change, see
     /// ``SQLiteLog.Starts``.
     func readSnapshot(
@@ -23,6 +29,7 @@ extension SQLiteStorageEngine: StorageLog {
             try history.snapshot(in: db, receive) ?? history.started(in: db, receive)
         }
         if let cursor = try await core.readMany(read) { return cursor }
+        if core.isAtMoment { throw SQLiteMoment.Outdated(table) }
         if core.isWritable, let cursor = try await core.readOnWriter(read) { return cursor }
         return try await begun { [history] db in try history.snapshot(in: db, receive) }
     }
@@ -56,6 +63,11 @@ extension SQLiteStorageEngine: StorageLog {
                 return delta
             }
             guard history.isStart(request.cursor) else { return nil }
+            if core.isAtMoment {
+                let isEqual = try await core.readMany { [history] in try history.isEqual(toStart: request, in: $0) }
+                if isEqual { return .none(since: request.cursor) }
+                throw SQLiteMoment.Outdated(table)
+            }
             let isUnchanged = try await core.readOnWriter { [history] db in
                 try history.isUnchanged(since: request.cursor, in: db)
             }
@@ -82,6 +94,7 @@ extension SQLiteStorageEngine: StorageLog {
         while true {
             if let value = try await core.readMany(read) { return value }
             guard core.isWritable else { throw history.missing() }
+            if core.isAtMoment { throw SQLiteMoment.Outdated(table) }
             try await core.writeUnreported { [history] db in try history.begin(in: db) }
         }
     }

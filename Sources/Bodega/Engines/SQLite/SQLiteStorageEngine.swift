@@ -90,16 +90,17 @@ public final class SQLiteStorageEngine: StorageBackend {
 
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
         if let group = batch.group { return try await group.join(self, collection: table.name, batch) }
-        if batch.operations.isEmpty, batch.conditions == nil { return StorageAnswer(BatchOutcome()) }
+        if batch.operations.isEmpty, batch.conditions == nil, batch.basis == nil {
+            return StorageAnswer(BatchOutcome())
+        }
         let origin = batch.origin ?? currentOrigin
         let wasApplied = Locked(true)
         var batch = batch
         batch.origin = origin
-        let commit = try await core.write(to: table, by: origin) {
-            [table, conditions = batch.conditions, work = work(for: batch)] db in
-            let areMet = try table.meets(conditions, in: db)
-            wasApplied.withLock { $0 = areMet }
-            if areMet { try work(db) }
+        let commit = try await core.write(to: table, by: origin) { [self, batch, work = work(for: batch)] db in
+            let isAllowed = try allows(batch, in: db)
+            wasApplied.withLock { $0 = isAllowed }
+            if isAllowed { try work(db) }
         }
         guard wasApplied.withLock({ $0 }) else { return StorageAnswer(BatchOutcome(wasApplied: false)) }
         if batch.endsByRemovingAll { await core.vacuumIfQuick() }
@@ -109,6 +110,12 @@ public final class SQLiteStorageEngine: StorageBackend {
     /// Returns a closure that carries out the operations of a batch, whose origin is set.
     func work(for batch: StorageBatch) -> SQLiteGroupCommit.Work {
         { [table, date = now()] db in try table.apply(batch, at: date, in: db) }
+    }
+
+    /// Whether a batch may be applied.
+    func allows(_ batch: StorageBatch, in db: Database) throws -> Bool {
+        if let basis = batch.basis, try !isEnd(basis, in: db) { return false }
+        return try batch.conditions?.allSatisfy { try table.value(of: $0.key, in: db) == $0.data } ?? true
     }
 
     /// The collections of the file.
@@ -148,13 +155,6 @@ extension StorageBatch {
     /// Whether the space of removed items is free: not when later operations write items, which would need it again.
     var endsByRemovingAll: Bool {
         if case .removeAll? = operations.last { true } else { false }
-    }
-}
-
-extension SQLiteTable {
-    /// Whether the conditions of a batch are met.
-    func meets(_ conditions: [StorageCondition]?, in db: Database) throws -> Bool {
-        try conditions?.allSatisfy { try value(of: $0.key, in: db) == $0.data } ?? true
     }
 }
 

@@ -76,13 +76,15 @@ public struct CachedStorageEngine: ForwardingStorageEngine {
     }
 
     public func fetch(key: CacheKey) async throws -> Data? {
+        if StorageMoment.current != nil { return try await fetch(FetchRequest([key])).value.first?.data }
         let reading = cache.beginReading(key)
         if case .hit(let data) = reading { return data }
         return try await fetch(key, reading, ReadOptions()).value
     }
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
-        guard request.fields == .data, !request.options.needsOriginal else {
+        // What is read at an earlier moment may have changed since.
+        guard request.fields == .data, !request.options.needsOriginal, StorageMoment.current == nil else {
             return try await forward(.fetch(request)) { try await base.fetch(request) }
         }
         if request.keys.count != 1 { return try await fetchMany(request) }

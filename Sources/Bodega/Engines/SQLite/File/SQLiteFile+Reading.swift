@@ -15,7 +15,8 @@ extension SQLiteFile {
     ///
     /// The closure must be short. It runs outside of a transaction, so it must be a single statement.
     func readOne<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await LockHolders.shared.repeating {
+        if let value = try await readAtMoment(body) { return value }
+        return try await LockHolders.shared.repeating {
             guard readers.tryEnter() else { return try await readManyOnce(body) }
             guard let pool = try poolWithinGate() else { return try await readManyOnce(body) }
             return try await readWithoutWaiting(pool, isTransaction: false, body)
@@ -37,7 +38,8 @@ extension SQLiteFile {
 
     /// Reads any number of rows from one snapshot, on a thread that may block. A small file is read like a row.
     func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await LockHolders.shared.repeating { try await readManyOnce(body) }
+        if let value = try await readAtMoment(body) { return value }
+        return try await LockHolders.shared.repeating { try await readManyOnce(body) }
     }
 
     private func readManyOnce<Value: Sendable>(

@@ -51,20 +51,15 @@ extension SQLiteFile {
         if mayBegin: @escaping @Sendable (Database) throws -> Bool
     ) async throws -> [StorageCommit?]? {
         let parts = changes.map { signaling(to: $0.table, by: $0.origin, isLogged: true, $0.work) }
-        let (begins, commits) = (Locked(false), Locked<[StorageCommit?]>([]))
-        do {
-            let (writer, groupCommit) = try await writable()
-            try await groupCommit.commit(on: writer) { db in
-                let may = try mayBegin(db)
-                begins.withLock { $0 = may }
-                if may { for part in parts { try part.work(db) } }
-            } committed: {
-                if begins.withLock({ $0 }) { commits.withLock { $0 = parts.map { $0.committed() } } }
-            }
-            return begins.withLock { $0 } ? commits.withLock { $0 } : nil
-        } catch {
-            throw storageError(error)
+        let (begins, places) = (Locked(false), Locked<[StorageCommit?]>([]))
+        try await commitRepeating { db in
+            let may = try mayBegin(db)
+            begins.withLock { $0 = may }
+            if may { for part in parts { try part.work(db) } }
+        } committed: {
+            if begins.withLock({ $0 }) { places.withLock { $0 = parts.map { $0.committed() } } }
         }
+        return begins.withLock { $0 } ? places.withLock { $0 } : nil
     }
 
     /// The blocking form of ``write(to:by:isLogged:_:)``.

@@ -40,6 +40,12 @@ extension SQLiteHistory {
         return try core.starts.current(of: table.name, in: db)?.cursor == cursor
     }
 
+    /// Whether the items are those of a start.
+    func isEqual(toStart request: ChangesRequest, in db: Database) throws -> Bool {
+        let digest = core.starts.digest(of: table.name, at: request.cursor)
+        return try digest?.changes(to: table.allItems(in: db)).isEmpty ?? false
+    }
+
     /// The net effect of all changes since a start that is not in the log, and the items under the written keys.
     ///
     /// - Returns: `nil` if the cursor is not the row of a start, or if there is no log.

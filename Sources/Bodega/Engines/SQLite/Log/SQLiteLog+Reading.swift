@@ -42,6 +42,7 @@ extension SQLiteLog {
         defer { statement.reset() }
         try statement.bind(position.number, at: 1)
         try statement.bindCopy(of: origin, at: 2)
+        try statement.bindCopy(of: origin.shared, at: 3)
         return try statement.step()
     }
 

@@ -55,7 +55,7 @@ final class SQLiteLog: Sendable {
         name = "\"\(plainName)\""
         endQuery = "SELECT number, nonce FROM main.\(name) WHERE number >= 0 ORDER BY number DESC LIMIT 1"
         nonceQuery = "SELECT nonce FROM main.\(name) WHERE number = ?1"
-        othersQuery = "SELECT 1 FROM main.\(name) WHERE number > ?1 AND origin IS NOT ?2 LIMIT 1"
+        othersQuery = "SELECT 1 FROM main.\(name) WHERE number > ?1 AND origin IS NOT ?2 AND origin IS NOT ?3 LIMIT 1"
         // Batches without triggers have written the origin already.
         originUpdate = "UPDATE main.\(name) SET origin = ?1 WHERE number > ?2 AND origin IS NOT ?1"
     }
