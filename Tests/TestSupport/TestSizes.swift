@@ -20,6 +20,10 @@ package enum TestSizes {
     package static let kills = size("EMPORIUM_KILLS", quick: 4, usual: 20, ci: 50, all: 500)
     /// The kills of a process that writes to a store.
     package static let storeKills = size("EMPORIUM_STORE_KILLS", quick: 2, usual: 8, ci: 20, all: 200)
+    /// The transactions of each of several writers, between whose collections units move.
+    package static let transfers = size("EMPORIUM_TRANSFERS", quick: 40, usual: 150, ci: 150, all: 2_000)
+    /// How often stores of several collections are opened while units move between them.
+    package static let openings = size("EMPORIUM_OPENINGS", quick: 20, usual: 60, ci: 60, all: 1_000)
     /// The suspensions of a process at random moments.
     package static let suspensions = size("EMPORIUM_SUSPENSIONS", quick: 10, usual: 50, ci: 50, all: 10_000)
     /// How often another engine removes and fills a collection that is observed.

@@ -2,7 +2,7 @@ import Bodega
 
 /// The items of a store or a window on the main actor, and their observers.
 ///
-/// A subclass decides what changes. It shows each change in one cycle without suspending:
+/// A subclass decides what changes. It shows each change in one cycle without suspending, a ``ShownChange``:
 ///
 /// 1. Announce the change to `objectWillChange`, let event streams drop waiting snapshots of many items, and announce
 ///    the change to the Observation framework.
@@ -66,22 +66,37 @@ class ObservedItems<Contents: ObservedContents, Event: SubscribedEvent> where Co
         statePoint.didChange()
     }
 
-    /// Shows a change of what some points track. The closure makes it, and returns its events if there are readers.
+    /// Returns a change of what some points track.
+    ///
+    /// - Parameters:
+    ///   - points: The points.
+    ///   - publishes: Whether the items are published.
+    ///   - announce: Announces it to further observers.
+    ///   - notify: Notifies further observers.
+    ///   - make: Makes the change, and returns its events if there are readers.
     final func change(
-        _ points: [ObservationPoint], publishes: Bool, _ apply: (_ reportsEvents: Bool) -> [Event]
-    ) {
-        isChanging = true
-        // An operation that changes nothing is still an event.
-        if !points.isEmpty { objectChanges.publisher.send() }
-        let readers = readers()
-        for reader in readers { reader.prepareForChange(itemsInStore: contents.count) }
-        for point in points { point.willChange() }
-        let events = apply(!readers.isEmpty)
-        isChanging = false
-        for point in points { point.didChange() }
-        if publishes { for subscription in subscriptions { subscription.publish() } }
-        for event in events {
-            for reader in readers { reader.receive(event, itemsInStore: contents.count) }
+        _ points: [ObservationPoint], publishes: Bool, announce: @escaping @MainActor () -> Void = {},
+        notify: @escaping @MainActor () -> Void = {}, _ make: @escaping @MainActor (_ reportsEvents: Bool) -> [Event]
+    ) -> ShownChange {
+        let cycle = ChangeCycle<Event>()
+        return ShownChange { [self] in
+            isChanging = true
+            // An operation that changes nothing is still an event.
+            if !points.isEmpty { objectChanges.publisher.send() }
+            cycle.readers = readers()
+            for reader in cycle.readers { reader.prepareForChange(itemsInStore: contents.count) }
+            for point in points { point.willChange() }
+            announce()
+        } make: { [self] in
+            cycle.events = make(!cycle.readers.isEmpty)
+            isChanging = false
+        } notify: { [self] in
+            notify()
+            for point in points { point.didChange() }
+            if publishes { for subscription in subscriptions { subscription.publish() } }
+            for event in cycle.events {
+                for reader in cycle.readers { reader.receive(event, itemsInStore: contents.count) }
+            }
         }
     }
 
@@ -115,6 +130,13 @@ class ObservedItems<Contents: ObservedContents, Event: SubscribedEvent> where Co
         subscriptions = []
         for reader in readers() { reader.finish() }
     }
+}
+
+/// What the steps of a change pass on.
+@MainActor
+private final class ChangeCycle<Event: SubscribedEvent> {
+    var readers: [EventSubscription<Event>] = []
+    var events: [Event] = []
 }
 
 extension ObservedItems: ItemsSource {

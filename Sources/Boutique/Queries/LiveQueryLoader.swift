@@ -14,17 +14,23 @@ import Bodega
 /// 4. The query owns the loader and ends it. The follower's attempt that is running holds the loader, not the query, so
 ///    a query that is deallocated ends a read.
 ///
+/// 5. With other stores or windows of the same database, it takes part in their ``SharedTurns``.
+///
 /// The main actor guards all state. `lock` orders the reads.
 @MainActor
 final class LiveQueryLoader<Item: StorableItem> {
     private let model: LiveQueryModel<Item>
-    private var reader: QueryReader<Item>
-    private let log: FollowedLog
+    private(set) var reader: QueryReader<Item>
+    let log: FollowedLog
     /// Reads of the window run one after the other.
-    private let lock = AsyncLock()
+    let lock = AsyncLock()
     private let pageSize: Int
     /// What was read; `nil` before the first read.
-    private var contents: WindowContents<Item>?
+    private(set) var contents: WindowContents<Item>?
+    /// The turns of all members of the database, if there is one.
+    var turns: SharedTurns?
+    /// What is to be shown in a shared turn, and the place in the log before it was read.
+    var unshown: (update: WindowUpdate<Item>, cursor: StorageCursor)?
     /// The last change of the query.
     private var queryChange: Task<(any Error)?, any Error>?
 
@@ -54,7 +60,9 @@ final class LiveQueryLoader<Item: StorableItem> {
                 if try await readAll(showing: limit) != nil { log.catchUpSoon() }
                 return
             }
-            show(try await reader.extend(contents, by: count))
+            let update = try await reader.extend(contents, by: count)
+            if let cursor = log.cursor, await attend(with: update, since: cursor) { return }
+            change(to: update).show()
         }
     }
 
@@ -124,10 +132,14 @@ final class LiveQueryLoader<Item: StorableItem> {
         }
         var failure: (any Error)?
         try await log.catchUp { cursor in
-            try await reader.changes(since: cursor)
-        } show: { changes in
-            guard let contents else { return nil }
-            if !changes.keys.isEmpty { show(try await reader.update(contents, with: changes)) }
+            try await changes(since: cursor)
+        } show: { changes, update in
+            if changes.maySpanCollections, let turns = sharedTurns {
+                await turns.attend(self)
+                model.showSuccess()
+                return log.cursor
+            }
+            if let update { change(to: update).show() }
             model.showSuccess()
             return changes.cursor
         } orAll: {
@@ -138,18 +150,23 @@ final class LiveQueryLoader<Item: StorableItem> {
 
     /// - Returns: The error with which the end of the log could not be read. The items are shown nevertheless.
     private func readAll(showing limit: Int? = nil) async throws -> (any Error)? {
+        joinTurns()
         // Changes between this and the rows are read again, and change nothing then.
         let cursor = await result { try await reader.cursor() }
-        show(try await reader.all(limit: limit ?? self.limit, after: contents))
+        let update = try await reader.all(limit: limit ?? self.limit, after: contents)
+        if case .success(let start?) = cursor, await attend(with: update, since: start) { return nil }
+        change(to: update).show()
         log.cursor = nil
         do { log.cursor = try cursor.get() } catch { return error }
         return nil
     }
 
-    private func show(_ update: WindowUpdate<Item>) {
-        if let contents { releaseElsewhere(contents, count: contents.window.rows.count) }
-        releaseElsewhere(update, count: update.events.count)
-        contents = update.contents
-        model.show(update)
+    /// Returns what was read as a change.
+    func change(to update: WindowUpdate<Item>) -> ShownChange {
+        (model.change(to: update) ?? .none).with { [self] in
+            if let contents { releaseElsewhere(contents, count: contents.window.rows.count) }
+            releaseElsewhere(update, count: update.events.count)
+            contents = update.contents
+        }
     }
 }

@@ -8,15 +8,15 @@ final class LiveQueryModel<Item: StorableItem>: ObservedItems<WindowItems<Item>,
 
     nonisolated init() { super.init(WindowItems(), .loading) }
 
-    /// Shows what was read.
-    func show(_ update: WindowUpdate<Item>) {
+    /// Returns what was read as a change, `nil` if it is shown already.
+    func change(to update: WindowUpdate<Item>) -> ShownChange? {
         let (isFirst, events) = (!hasLoaded, update.events)
         let (undecodable, hasMore) = (update.contents.undecodable, update.contents.window.hasMore)
         let isStateChanged =
             !state.isLoaded || hasMore != self.hasMore || self.undecodable.count + undecodable.count > 0
-        if events.isEmpty, !isStateChanged { return }
+        if events.isEmpty, !isStateChanged { return nil }
         let points = (events.isEmpty ? [] : [itemsPoint]) + (isStateChanged ? [statePoint] : [])
-        change(points, publishes: !events.isEmpty || isFirst) { _ in
+        return change(points, publishes: !events.isEmpty || isFirst) { [self] _ in
             if !events.isEmpty { contents.items = update.items }
             (self.hasMore, self.undecodable, state) = (hasMore, undecodable, .loaded)
             return isFirst ? [snapshot] : events

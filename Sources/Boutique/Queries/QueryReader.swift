@@ -66,6 +66,9 @@ struct QueryReader<Item: StorableItem>: Sendable {
     /// The items that have changed.
     struct Changes {
         var keys: Set<CacheKey> = []
+        /// Whether any of them may belong to a transaction over several collections. Programs without this package
+        /// don't say so.
+        var maySpanCollections = false
         /// The place in the log after them.
         var cursor: StorageCursor
 
@@ -88,6 +91,7 @@ struct QueryReader<Item: StorableItem>: Sendable {
                 return nil
             }
             changes.keys.formUnion(delta.changes.lazy.map(\.key))
+            if delta.changes.contains(where: { $0.origin?.isShared ?? true }) { changes.maySpanCollections = true }
             if changes.keys.count > maximumChanges { return nil }
             (changes.cursor, isComplete) = (delta.cursor, delta.isComplete)
         }

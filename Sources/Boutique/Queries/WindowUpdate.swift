@@ -53,8 +53,15 @@ extension QueryReader {
     }
 
     /// Reads the changed items of a window, and the rows that it lacks then.
-    @concurrent func update(_ old: WindowContents<Item>, with changes: Changes) async throws -> WindowUpdate<Item> {
-        var new = old
+    ///
+    /// - Parameters:
+    ///   - read: What was read before the changes.
+    ///   - changes: The changes.
+    ///   - old: What is shown.
+    @concurrent func update(
+        _ read: WindowContents<Item>, with changes: Changes, after old: WindowContents<Item>?
+    ) async throws -> WindowUpdate<Item> {
+        var new = read
         new.errors = new.errors.filter { !changes.keys.contains($0.key) }
         // The rows that do not belong to the window are dropped before the next ones are read.
         for keys in changes.parts {
@@ -75,7 +82,7 @@ extension QueryReader {
 
     /// Reads the rows that are missing, or all if some come from a copy.
     private func filled(
-        _ contents: WindowContents<Item>, after old: WindowContents<Item>
+        _ contents: WindowContents<Item>, after old: WindowContents<Item>?
     ) async throws -> WindowUpdate<Item> {
         var new = contents
         if !new.isCopy, new.window.missing > 0 {

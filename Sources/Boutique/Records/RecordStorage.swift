@@ -78,9 +78,14 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     @discardableResult
     func apply(_ operations: [StorageOperation]) async throws -> StorageAnswer<BatchOutcome> {
         let answer = try await engine.apply(StorageBatch(operations, origin: origin))
+        note(answer, of: operations)
+        return answer
+    }
+
+    /// Notes when written records expire.
+    func note(_ answer: StorageAnswer<BatchOutcome>, of operations: [StorageOperation]) {
         if let expiry = answer.value.expiry {
             for case .write(let key, _) in operations { expiringRecords.note(key, expiry) }
         }
-        return answer
     }
 }

@@ -72,34 +72,40 @@ final class StoreModel<Item: StorableItem>: ObservedItems<OrderedItems<Item>, St
 
     // MARK: Showing
 
-    /// Shows the items that were read from the engine, in place of the earlier ones.
-    func show(_ loaded: LoadedRecords<Item>) {
-        releaseElsewhere(contents, count: contents.count)
-        change([itemsPoint, statePoint, undecodablePoint], publishes: true) { _ in
-            singleItems.willChange(.any)
+    /// Returns the replacement of the items by those that were read from the engine.
+    func replacement(by loaded: LoadedRecords<Item>) -> ShownChange {
+        change(
+            [itemsPoint, statePoint, undecodablePoint], publishes: true,
+            announce: { [self] in singleItems.willChange(.any) },
+            notify: { [self] in
+                singleItems.didChange(.any)
+                itemStreams.yieldAll(from: contents)
+            }
+        ) { [self] _ in
+            releaseElsewhere(contents, count: contents.count)
             contents = loaded.contents
             exceptions = loaded.exceptions
             state = .loaded
-            singleItems.didChange(.any)
             return [snapshot]
         }
-        itemStreams.yieldAll(from: contents)
     }
 
-    /// Shows the changes of operations.
-    func apply(_ operations: [[StoreChange<Item>]], _ newExceptions: RecordExceptions) {
+    /// Returns the changes of operations.
+    func change(_ operations: [[StoreChange<Item>]], _ newExceptions: RecordExceptions) -> ShownChange {
         let changes = operations.flatMap { $0 }
         let areItemsChanged = changes.contains { $0.affects(contents) }
-        change(areItemsChanged ? ChangedKeys(changes) : .these([]), newExceptions, areItemsChanged) { reportsEvents in
+        return change(
+            areItemsChanged ? ChangedKeys(changes) : .these([]), newExceptions, areItemsChanged
+        ) { [self] reportsEvents in
             changes.compactMap { contents.apply($0, reportsEvent: reportsEvents) }
         }
     }
 
-    /// Shows a change that was prepared off the main actor.
-    func apply(_ prepared: PreparedChange<Item>) {
-        releaseElsewhere(contents, count: contents.count)
+    /// Returns a change that was prepared off the main actor.
+    func change(_ prepared: PreparedChange<Item>) -> ShownChange {
         let changed = prepared.areItemsChanged ? ChangedKeys.any : .these([])
-        change(changed, prepared.exceptions, prepared.areItemsChanged) { _ in
+        return change(changed, prepared.exceptions, prepared.areItemsChanged) { [self] _ in
+            releaseElsewhere(contents, count: contents.count)
             contents = prepared.contents
             // Readers that have appeared while the change was prepared receive a snapshot.
             return prepared.events ?? [snapshot]
@@ -108,19 +114,21 @@ final class StoreModel<Item: StorableItem>: ObservedItems<OrderedItems<Item>, St
 
     private func change(
         _ changed: ChangedKeys, _ newExceptions: RecordExceptions, _ areItemsChanged: Bool,
-        _ apply: (_ reportsEvents: Bool) -> [StoreEvent<Item>]
-    ) {
+        _ make: @escaping @MainActor (_ reportsEvents: Bool) -> [StoreEvent<Item>]
+    ) -> ShownChange {
         var points: [ObservationPoint] = []
         if newExceptions.reportsRevision != exceptions.reportsRevision { points.append(undecodablePoint) }
         if areItemsChanged { points.append(itemsPoint) }
-        change(points, publishes: areItemsChanged) { reportsEvents in
-            singleItems.willChange(changed)
+        return change(
+            points, publishes: areItemsChanged, announce: { [self] in singleItems.willChange(changed) },
+            notify: { [self] in
+                singleItems.didChange(changed)
+                itemStreams.yield(changed, from: contents)
+            }
+        ) { [self] reportsEvents in
             exceptions = newExceptions
-            let events = apply(reportsEvents)
-            singleItems.didChange(changed)
-            return events
+            return make(reportsEvents)
         }
-        itemStreams.yield(changed, from: contents)
     }
 
     // MARK: Streams

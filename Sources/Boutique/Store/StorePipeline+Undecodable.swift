@@ -36,7 +36,7 @@ extension StorePipeline {
                     let remaining = try await records.engine.fetchKeys(among: Array(requested))
                     var exceptions = model.exceptions
                     for key in requested.subtracting(remaining) { exceptions.withdrawReport(of: key) }
-                    model.apply([], exceptions)
+                    model.change([], exceptions).show()
                 }
                 if case .failure = shown { reloadSoon() }
                 try removal.get()

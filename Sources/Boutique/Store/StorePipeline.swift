@@ -58,6 +58,10 @@ final class StorePipeline<Item: StorableItem> {
     /// Whether all records have to be read again, because what is shown may differ from what is stored.
     var mustReload = false
     let log: FollowedLog
+    /// The turns of all members of the database, if there is one.
+    var turns: SharedTurns?
+    /// What is to be shown in a shared turn.
+    var unshown: Unshown?
     /// The storage of the test that has created the store.
     private let temporaryStorage = TemporaryStorage.current
 
@@ -93,6 +97,12 @@ final class StorePipeline<Item: StorableItem> {
         }
     }
 
+    /// Performs work in the next turn, also while loading has failed.
+    func performNext(_ work: @escaping @MainActor () async -> Void) {
+        queue.prepend(StoreJob(work: .exclusive(work), canRunUnloaded: true) { _ in })
+        start()
+    }
+
     /// Loads the items in the background. Either this or ``loadAndWait()`` must be called once, before any other
     /// method.
     nonisolated func load() {
@@ -102,15 +112,15 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Loads the items in the caller's task: a continuation would be resumed after two more changes of thread.
     func loadAndWait() async throws {
-        try begin(with: await records.loadResult()).get()
+        try await begin(with: await records.loadResult()).get()
     }
 
     @discardableResult
-    private func begin(with loaded: consuming Result<LoadedRecords<Item>, any Error>) -> Result<Void, any Error> {
+    private func begin(with loaded: consuming Result<LoadedRecords<Item>, any Error>) async -> Result<Void, any Error> {
         // After the callers that wait, which starting to watch a file would delay. The first signal comes immediately,
         // so a change is noticed even if the items were read before it.
         defer { Task { log.follow(excluding: records.origin) } }
-        return finishLoading(loaded)
+        return await finishLoading(loaded)
     }
 
     /// Waits until the first attempt to load has ended.
@@ -178,8 +188,7 @@ final class StorePipeline<Item: StorableItem> {
         if jobs.isEmpty { return }
         let isPlanned = jobs[0].isTransaction
         let written = await records.write(
-            steps, around: model.exceptions.isEmpty ? nil : WritePlanner(records, model.exceptions, model.contents),
-            since: log.cursor, stopsAtFailure: isPlanned)
+            steps, around: planner(), since: log.cursor, stopsAtFailure: isPlanned)
         var (ready, changes): ([StoreJob<Item>], [[StoreChange<Item>]]) = ([], [])
         // Closures instead of key paths, here and in all code that each operation runs: a key path into a generic type
         // is created again at each use.
@@ -209,6 +218,16 @@ final class StorePipeline<Item: StorableItem> {
             if case .failure = resolved { log.catchUpSoon() }
             retryOrFail(ready, with: error, resolved)
         }
+    }
+
+    /// The planner of a batch, if there are exceptional records.
+    func planner() -> WritePlanner<Item>? {
+        model.exceptions.isEmpty ? nil : WritePlanner(records, model.exceptions, model.contents)
+    }
+
+    /// Returns a transaction on the items that are shown.
+    func newTransaction() -> StoreTransaction<Item> {
+        StoreTransaction(on: TransactionOverlay(on: model, key: records.coding.key), key: records.coding.key)
     }
 
     /// Determines the steps of each job. The bodies of transactions run here, each on top of the earlier ones.
@@ -293,7 +312,7 @@ final class StorePipeline<Item: StorableItem> {
                 // The remains of a failed operation must not become items.
                 try await resolveFailure()
                 if !model.state.isLoaded { model.show(.loading) }
-                try finishLoading(await records.loadResult()).get()
+                try await finishLoading(await records.loadResult()).get()
             },
             canRunUnloaded: true
         )
@@ -301,16 +320,23 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Shows the records that were read.
     func show(_ loaded: LoadedRecords<Item>) {
-        log.cursor = loaded.cursor
-        mustReload = false
-        model.show(loaded)
-        // If rewriting old records has failed, the store has a new origin.
-        log.exclude(records.origin)
+        replacement(by: loaded).show()
+    }
+
+    private func show(_ loaded: consuming Result<LoadedRecords<Item>, any Error>) async -> Result<Void, any Error> {
+        switch consume loaded {
+        case .success(let loaded):
+            await showTogether(loaded)
+            return .success(())
+        case .failure(let error): return .failure(error)
+        }
     }
 
     @discardableResult
-    private func finishLoading(_ loaded: consuming Result<LoadedRecords<Item>, any Error>) -> Result<Void, any Error> {
-        let loaded = loaded.map { show($0) }
+    private func finishLoading(
+        _ loaded: consuming Result<LoadedRecords<Item>, any Error>
+    ) async -> Result<Void, any Error> {
+        let loaded = await show(loaded)
         // A store that was loaded before keeps its items and its state.
         if case .failure(let error) = loaded, !model.state.isLoaded { model.show(.failed(error)) }
         let waiting = waitingForLoad

@@ -153,7 +153,7 @@ import OpenCombine
             [[.remove([CacheKey("a")])]], of: model.contents, model.exceptions, reportsEvents: model.hasReaders)
         var events = model.events().makeAsyncIterator()
         #expect(await events.next()?.items == notes("a", "b"))
-        model.apply(prepared)
+        model.change(prepared).show()
         let event = await events.next()
         #expect(event?.operation == .loaded && event?.items == notes("b"))
     }

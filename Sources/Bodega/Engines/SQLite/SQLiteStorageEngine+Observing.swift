@@ -16,8 +16,9 @@ extension SQLiteStorageEngine: StorageLog {
 
     /// Whether a cursor is the end of the log, on the connection that writes.
     func isEnd(_ cursor: StorageCursor, in db: Database) throws -> Bool {
-        try history.end(in: db)?.cursor == cursor
-            || history.isStart(cursor) && history.isUnchanged(since: cursor, in: db)
+        if try history.end(in: db)?.cursor == cursor { return true }
+        guard history.isStart(cursor) else { return false }
+        return try history.isUnchanged(since: cursor, in: db) || history.isEqual(toStart: cursor, in: db)
     }
 
     /// Reads all items in parts. Of a small file without a log, it creates no log before the first change, see
@@ -64,7 +65,7 @@ extension SQLiteStorageEngine: StorageLog {
             }
             guard history.isStart(request.cursor) else { return nil }
             if core.isAtMoment {
-                let isEqual = try await core.readMany { [history] in try history.isEqual(toStart: request, in: $0) }
+                let isEqual = try await core.readMany { [history] in try history.isEqual(toStart: request.cursor, in: $0) }
                 if isEqual { return .none(since: request.cursor) }
                 throw SQLiteMoment.Outdated(table)
             }

@@ -8,6 +8,10 @@ struct RecordChanges<Item: StorableItem>: Sendable {
     /// Whether any change was made by an origin other than the store's own, or with its own, but by a wrapper.
     var hasForeignChanges: Bool { !parts.isEmpty }
 
+    /// Whether any change of another origin may belong to a transaction over several collections. Programs without
+    /// this package don't say so.
+    private(set) var maySpanCollections = false
+
     private var parts: [NetEffect] = []
     /// The records that other origins have written, as they are at the cursor.
     private var records: [CacheKey: DecodedRecord<Item>] = [:]
@@ -37,6 +41,7 @@ struct RecordChanges<Item: StorableItem>: Sendable {
             change.origin == origin && (change.kind == .written || ownRemovals?.contains(change.key) ?? true)
         }
         if isShown { return }
+        maySpanCollections = changes.contains { $0.origin?.isShared ?? true && $0.origin != origin }
         let endOfOwn = changes.lastIndex { $0.origin == origin }.map { $0 + 1 } ?? 0
         parts = [changes[..<endOfOwn], changes[endOfOwn...]].map { NetEffect($0, of: origin) }
         self.records = Dictionary(records.map { ($0.key, $0.record) }) { first, _ in first }

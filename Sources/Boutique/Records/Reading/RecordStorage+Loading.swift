@@ -18,7 +18,10 @@ extension RecordStorage {
         decoded.unreadable = unreadable
         log(decoded.undecodable)
         // Larger records may make the engine evict others.
-        if coding.migration != nil, await rewriteOld(decoded) { return try await load(needsCursor: needsCursor) }
+        // At an earlier moment, it is not known whether they have changed since.
+        if coding.migration != nil, StorageMoment.current == nil, await rewriteOld(decoded) {
+            return try await load(needsCursor: needsCursor)
+        }
         var loaded = LoadedRecords(decoded)
         loaded.cursor = cursor
         return loaded

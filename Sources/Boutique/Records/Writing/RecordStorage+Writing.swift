@@ -26,7 +26,7 @@ struct WrittenOperations<Item: StorableItem>: Sendable {
     fileprivate(set) var lost = LostRecords()
 
     /// The keys of the records that the operations remove; `nil` if they remove all.
-    fileprivate var removedKeys: Set<CacheKey>? {
+    var removedKeys: Set<CacheKey>? {
         var keys: Set<CacheKey> = []
         for operation in records {
             switch operation {
@@ -55,6 +55,21 @@ extension RecordStorage {
         since cursor: StorageCursor?,
         stopsAtFailure: Bool
     ) async -> WrittenOperations<Item> {
+        var written = await prepare(operations, around: planner, stopsAtFailure: stopsAtFailure)
+        do {
+            let answer = written.records.isEmpty ? nil : try await apply(written.records)
+            if let cursor { written.changes = await changes(since: cursor, after: written, answer?.value.commit) }
+            written.lost = await lostRecords(answer?.report.evicted ?? [], after: written)
+        } catch {
+            written.outcome = .failure(error)
+        }
+        return written
+    }
+
+    /// Encodes operations, and determines the changes of the engine's records.
+    func prepare(
+        _ operations: [[StoreStep<Item>]], around planner: WritePlanner<Item>?, stopsAtFailure: Bool
+    ) async -> WrittenOperations<Item> {
         // Together, so that many small operations are encoded on all cores, like a large one.
         var encoded = await EncodedItems(operations, coding)
         var written = WrittenOperations<Item>(planner: planner)
@@ -65,13 +80,6 @@ extension RecordStorage {
             if stopsAtFailure, case .failure = changes { break }
         }
         await written.planner?.plan(&written.operations, &written.records, stopsAtFailure: stopsAtFailure)
-        do {
-            let answer = written.records.isEmpty ? nil : try await apply(written.records)
-            if let cursor { written.changes = await changes(since: cursor, after: written, answer?.value.commit) }
-            written.lost = await lostRecords(answer?.report.evicted ?? [], after: written)
-        } catch {
-            written.outcome = .failure(error)
-        }
         return written
     }
 

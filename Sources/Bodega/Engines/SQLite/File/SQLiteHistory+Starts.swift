@@ -41,8 +41,8 @@ extension SQLiteHistory {
     }
 
     /// Whether the items are those of a start.
-    func isEqual(toStart request: ChangesRequest, in db: Database) throws -> Bool {
-        let digest = core.starts.digest(of: table.name, at: request.cursor)
+    func isEqual(toStart cursor: StorageCursor, in db: Database) throws -> Bool {
+        let digest = core.starts.digest(of: table.name, at: cursor)
         return try digest?.changes(to: table.allItems(in: db)).isEmpty ?? false
     }
 

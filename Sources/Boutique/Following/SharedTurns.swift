@@ -1,0 +1,191 @@
+import Bodega
+
+/// What shows items of a database in this process: a store, or a live query.
+@MainActor
+protocol SharedTurnMember: AnyObject {
+    /// Whether it shows items.
+    var hasLoaded: Bool { get }
+
+    /// Takes a turn, in which nothing else changes what the member shows, and calls ``SharedTurns/answer(_:)`` in it.
+    func takeTurn(of turns: SharedTurns)
+
+    /// Reads what has changed since what is shown, in a turn, at the moment of the task.
+    ///
+    /// - Returns: What shows it, `nil` if nothing has changed. It must be shown in the same turn.
+    func readChanges() async throws -> ShownChange?
+
+    /// Tries again to read what has changed, after a failure.
+    func catchUpSoon()
+}
+
+/// The turns that all stores and live queries of a database in this process share.
+///
+///      change of a transaction over       transaction over
+///      several collections is read        several stores is called
+///               │                                  │
+///               ▼                                  ▼
+///             attend()                         perform()
+///               └───────────────┬──────────────────┘
+///                               ▼
+///      run: call all members to a turn ──► read all logs at one moment ──► show everything ──► carry out the
+///           that attend                    (if one of them asks for it)     in one step        transactions
+///
+/// 1. A store or a live query joins when it has loaded its items. As long as it is the only one, nothing else happens.
+/// 2. A member shows the changes of others by itself, in its own turn. If some of them may belong to a transaction over
+///    several collections, or are all items of a load, it calls ``attend(_:)`` in that turn instead.
+/// 3. A run calls all members that have loaded to a turn, and waits until each attends. A member that already attends
+///    in a turn of its own is not called.
+/// 4. It reads the logs of all members at one moment of the database, and shows the changes without suspending. So what
+///    a transaction has changed is shown together.
+/// 5. Transactions are carried out one after the other while all members attend.
+/// 6. Then all members go on.
+///
+/// A member that attends waits for nothing but the run, and the run waits only for members that come to a turn. So no
+/// two of them wait for each other.
+///
+/// The main actor guards all state.
+@MainActor
+final class SharedTurns {
+
+    private static var all: [ObjectIdentifier: Weak<SharedTurns>] = [:]
+
+    /// Returns the shared turns of a database.
+    static func of(_ database: any StorageDatabase) -> SharedTurns {
+        let id = ObjectIdentifier(database)
+        if let known = all[id]?.object { return known }
+        all = all.filter { $0.value.object != nil }
+        let turns = SharedTurns(database)
+        all[id] = Weak(turns)
+        return turns
+    }
+
+    let database: any StorageDatabase
+    private var members: [WeakMember] = []
+    /// The members that attend, and what resumes them.
+    private var attending: [ObjectIdentifier: (member: any SharedTurnMember, go: CheckedContinuation<Void, Never>)] =
+        [:]
+    /// Those of them that attend the run.
+    private var present: [any SharedTurnMember] = []
+    /// The members that are called and do not attend yet.
+    private var called: Set<ObjectIdentifier> = []
+    private var gathered: CheckedContinuation<Void, Never>?
+    private var isRunning = false
+    /// Whether a member asks to be shown together with the others.
+    private var mustShow = false
+    private var transactions: [@MainActor () async -> Void] = []
+
+    private struct WeakMember {
+        weak var member: (any SharedTurnMember)?
+    }
+
+    private init(_ database: any StorageDatabase) { self.database = database }
+
+    /// Adds a member that has loaded, or is about to show what it has loaded.
+    func join(_ member: any SharedTurnMember) {
+        members.removeAll { $0.member == nil || $0.member === member }
+        members.append(WeakMember(member: member))
+    }
+
+    /// The members that show items.
+    private var loaded: [any SharedTurnMember] { members.compactMap(\.member).filter(\.hasLoaded) }
+
+    /// Whether others than a member show items.
+    func hasOthers(than member: any SharedTurnMember) -> Bool { loaded.contains { $0 !== member } }
+
+    /// Waits in a member's turn until its changes are shown together with those of the others.
+    func attend(_ member: any SharedTurnMember) async {
+        mustShow = true
+        await wait(member)
+    }
+
+    /// Lets a called member attend in its turn.
+    func answer(_ member: any SharedTurnMember) async {
+        // It may have attended in an earlier turn.
+        if called.contains(ObjectIdentifier(member)) { await wait(member) }
+    }
+
+    private func wait(_ member: any SharedTurnMember) async {
+        await withCheckedContinuation { continuation in
+            attending[ObjectIdentifier(member)] = (member, continuation)
+            called.remove(ObjectIdentifier(member))
+            if called.isEmpty { gathered.take()?.resume() }
+            start()
+        }
+    }
+
+    /// Carries out a transaction while all members attend.
+    func perform<Value: Sendable>(_ transaction: @escaping @MainActor () async throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            transactions.append { continuation.resume(with: await result(transaction)) }
+            start()
+        }
+    }
+
+    private func start() {
+        if isRunning { return }
+        isRunning = true
+        let work: @MainActor @Sendable () async -> Void = { await self.run() }
+        Task.detached(priority: .userInitiated, operation: work)
+    }
+
+    private func run() async {
+        while mustShow || !transactions.isEmpty || !attending.isEmpty {
+            await gather()
+            if mustShow {
+                mustShow = false
+                await show()
+            }
+            let taken = transactions
+            transactions = []
+            for transaction in taken { await transaction() }
+            // Not those that have come in the meantime.
+            for member in present { attending.removeValue(forKey: ObjectIdentifier(member))?.go.resume() }
+            present = []
+        }
+        isRunning = false
+    }
+
+    private func gather() async {
+        for member in loaded where attending[ObjectIdentifier(member)] == nil {
+            called.insert(ObjectIdentifier(member))
+            member.takeTurn(of: self)
+        }
+        if !called.isEmpty { await withCheckedContinuation { gathered = $0 } }
+        present = attending.values.map(\.member)
+    }
+
+    /// Reads what has changed for all that attend, at one moment, and shows it in one step.
+    ///
+    /// A member whose changes can't be read is shown later, when they can be.
+    ///
+    /// - Returns: The error with which changes could not be read.
+    @discardableResult
+    func show() async -> (any Error)? {
+        let members = present
+        let (found, failures) = (Locked<[ShownChange]>([]), Locked<[any Error]>([]))
+        do {
+            try await database.atOneMoment { @MainActor in
+                found.withLock { $0 = [] }
+                for member in members {
+                    do {
+                        if let change = try await member.readChanges() { found.withLock { $0.append(change) } }
+                    } catch let error as StorageError {
+                        // Any other error is one of the moment.
+                        failures.withLock { $0.append(error) }
+                        member.catchUpSoon()
+                    }
+                }
+            }
+            ShownChange.show(found.withLock { $0 })
+        } catch {
+            failures.withLock { $0.append(error) }
+            for member in members { member.catchUpSoon() }
+        }
+        return failures.withLock { $0.first }
+    }
+
+    /// Whether some members are all that attend the run.
+    func areAll(_ members: [any SharedTurnMember]) -> Bool {
+        present.allSatisfy { present in members.contains { $0 === present } }
+    }
+}
