@@ -1,4 +1,5 @@
 import Bodega
+import BodegaTesting
 import Boutique
 import Foundation
 import TestSupport
@@ -25,6 +26,41 @@ func visit(_ arguments: [String]) async throws {
     say("ended")
     say("\(visitor.toldOfOthers.count)")
     for problem in try await visitor.problems(engine) { say(problem) }
+}
+
+/// Moves units between two stores on one file, which other processes do as well, and prints the number of each
+/// transaction. Stores and windows are observed all the time. The last lines are the observations with another sum than
+/// that of all units.
+///
+/// Arguments: path, seed, number of transactions.
+@MainActor
+func moveUnits(_ arguments: [String]) async throws {
+    let (seed, count) = (UInt64(arguments[1]) ?? 0, Int(arguments[2]) ?? 0)
+    let engine = try SQLiteStorageEngine(
+        opening: FileManager.Directory(url: URL(fileURLWithPath: arguments[0], isDirectory: true)),
+        durability: .relaxed)
+    let engines = try ["a", "b"].map { try engine.collection(named: $0) }
+    var stores: [Store<UnitAccount>] = []
+    for engine in engines { stores.append(try await Store<UnitAccount>(storage: engine)) }
+    let windows = engines.map { LiveQuery(Query<UnitAccount>(), in: ObjectStorage<UnitAccount>(storage: $0)) }
+    for window in windows { try await window.itemsHaveLoaded() }
+    let watch = UnitWatch(stores, windows)
+    watch.check()
+    var random = SeededGenerator(seed: seed)
+    for number in 0..<count {
+        let from = Int.random(in: 0...1, using: &random)
+        let keys = UnitAccount.keys.shuffled(using: &random)
+        let units = Int.random(in: 1...9, using: &random)
+        try await stores[from].transaction(with: stores[1 - from]) { from, to in
+            guard let source = from.items.first(where: { $0.id == keys[0].rawValue }) else { return }
+            from.insert(UnitAccount(id: source.id, units: source.units - units))
+            to.insert(UnitAccount(id: keys[1].rawValue, units: (to[keys[1].rawValue]?.units ?? 0) + units))
+        }
+        say("\(number)")
+    }
+    watch.check()
+    say("observed \(watch.observations)")
+    for wrong in watch.wrong { say(wrong) }
 }
 
 /// Waits for a line of input without blocking a task's thread.

@@ -55,7 +55,7 @@ extension StorageEngineConformance {
         /// All checks.
         public static let allCases: [Check] =
             reading + writing + order + batches + keys + values + streams + requests + dates + concurrency
-            + reopening + changeFeeds + conditions + queries
+            + reopening + changeFeeds + conditions + transactions + queries
 
         /// The name.
         public var id: String { name }

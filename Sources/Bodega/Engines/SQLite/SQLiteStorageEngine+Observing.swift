@@ -65,7 +65,9 @@ extension SQLiteStorageEngine: StorageLog {
             }
             guard history.isStart(request.cursor) else { return nil }
             if core.isAtMoment {
-                let isEqual = try await core.readMany { [history] in try history.isEqual(toStart: request.cursor, in: $0) }
+                let isEqual = try await core.readMany { [history] db in
+                    try history.isEqual(toStart: request.cursor, in: db)
+                }
                 if isEqual { return .none(since: request.cursor) }
                 throw SQLiteMoment.Outdated(table)
             }
