@@ -23,6 +23,7 @@ import Testing
         "Sources/Bodega/Documentation.docc/Guides/Encryption.md", "docs/Emporium.docc/GettingStarted.md",
         "Sources/Bodega/Documentation.docc/Guides/QueryingObjects.md",
         "Sources/Boutique/Documentation.docc/Guides/LiveWindows.md",
+        "docs/Emporium.docc/ChangingSeveralCollections.md",
     ]
 
     /// The files that must contain these snippets, line by line.
@@ -36,6 +37,7 @@ import Testing
         "Tests/BodegaTests/Streams/StreamTests.swift",
         "Tests/BodegaPostgresTests/PostgresReadmeTests.swift", "Tests/BodegaHTTPTests/PipelineTests.swift",
         "Tests/BodegaTests/Queries/QueriesGuideTests.swift", "Tests/BoutiqueTests/Queries/LiveWindowsGuideTests.swift",
+        "Tests/BoutiqueTests/Transactions/TransactionsGuideTests.swift",
     ]
 
     @Test("Every Swift snippet is compiled and run", arguments: documents)

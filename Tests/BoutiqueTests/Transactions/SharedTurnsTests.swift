@@ -127,4 +127,49 @@ struct SharedTurnsTests {
         hasEnded.withLock { $0 = true }
         try await moving.value
     }
+
+    @Test("A transaction of another program that changes two tables is shown in one step, too")
+    func otherProgram() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+        let engines = try ["a", "b"].map { try engine.collection(named: $0) }
+        let storages = engines.map { ObjectStorage<Account>(storage: $0) }
+        try await UnitAccount.fill(storages)
+        var stores: [Store<Account>] = []
+        for engine in engines { stores.append(try await Store<Account>(storage: engine)) }
+        let windows = storages.map { LiveQuery(Query<Account>(), in: $0) }
+        for window in windows { try await window.itemsHaveLoaded() }
+        let watch = UnitWatch(stores, windows)
+        let program = """
+            import json, sqlite3, sys
+            file = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)
+            tables = [row[0] for row in file.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'emporium_collection_[0-9]*'")]
+            assert len(tables) == 2, tables
+            for _ in range(int(sys.argv[2])):
+                file.execute("BEGIN IMMEDIATE")
+                for table, change in zip(tables, (-1, 1)):
+                    value, = file.execute(f'SELECT value FROM "{table}" WHERE key = ?', ("1",)).fetchone()
+                    account = json.loads(value)
+                    account["units"] += change
+                    file.execute(
+                        f'UPDATE "{table}" SET value = ? WHERE key = ?', (json.dumps(account).encode(), "1"))
+                file.execute("COMMIT")
+            print("done")
+            """
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", program, engine.file.path, "\(TestSizes.transfers)"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.start()
+        #expect(String(decoding: await process.output(output), as: UTF8.self) == "done\n")
+        // It reads the last state, and so do all stores and windows.
+        try await stores[0].transaction(with: stores[1]) { first, second in
+            #expect(UnitAccount.sum(first.items + second.items) == UnitAccount.total)
+            #expect(second["1"]?.units == TestSizes.transfers)
+        }
+        #expect(windows[1].items.first { $0.id == "1" }?.units == TestSizes.transfers)
+        #expect(watch.wrong.prefix(5) == [], "\(watch.wrong.count) of \(watch.observations)")
+    }
 }

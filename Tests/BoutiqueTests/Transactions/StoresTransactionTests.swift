@@ -131,6 +131,30 @@ struct StoresTransactionTests {
         #expect(store.items.isEmpty)
     }
 
+    @Test("Records that can't be decoded stay stored", arguments: [false, true])
+    func undecodable(_ isFile: Bool) async throws {
+        let folder = TemporaryFolder()
+        let open = try Self.open(isFile, in: folder)
+        let damaged = Data("no note".utf8)
+        try await open("left").write(damaged, key: CacheKey("x"))
+        let left = try await Store<Note>(storage: try open("left"))
+        let right = try await Store<Note>(storage: try open("right"))
+        #expect(left.undecodable.map(\.key) == [CacheKey("x")])
+        try await left.transaction(with: right) { left, right in
+            left.insert(Note(id: "a"))
+            right.insert(Note(id: "b"))
+        }
+        try await left.transaction(with: right) { left, right in
+            right.insert(left.items)
+            left.removeAll()
+        }
+        #expect(try await open("left").fetchAll().map(\.data) == [damaged])
+        #expect(left.undecodable.map(\.key) == [CacheKey("x")])
+        #expect(left.items.isEmpty)
+        #expect(right.items.map(\.id) == ["b", "a"])
+        #expect(try await storedNotes(in: open("right")) == right.items)
+    }
+
     @Test("What the closure reads is the state in which it writes")
     func conflicts() async throws {
         let folder = TemporaryFolder()
