@@ -218,7 +218,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Bodega", "BodegaTesting", "Boutique", "RecordCoder", .product(name: "Logging", package: "swift-log"),
+                "Bodega", "BodegaTesting", "Boutique", "CodableStoreKit", "RecordCoder",
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"
         ),
@@ -226,7 +227,8 @@ let package = Package(
         .executableTarget(
             name: "TestChild",
             dependencies: [
-                "Bodega", "Boutique", "CodableStoreKit", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "Bodega", "BodegaTesting", "Boutique", "CodableStoreKit", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
             ],
             path: "Tests/TestChild"

@@ -20,6 +20,8 @@ package enum TestSizes {
     package static let kills = size("EMPORIUM_KILLS", quick: 4, usual: 20, ci: 50, all: 500)
     /// The kills of a process that writes to a store.
     package static let storeKills = size("EMPORIUM_STORE_KILLS", quick: 2, usual: 8, ci: 20, all: 200)
+    /// The kills of a process in transactions of a store.
+    package static let transactionKills = size("EMPORIUM_TRANSACTION_KILLS", quick: 5, usual: 20, ci: 100, all: 500)
     /// The suspensions of a process at random moments.
     package static let suspensions = size("EMPORIUM_SUSPENSIONS", quick: 10, usual: 50, ci: 50, all: 10_000)
     /// How often another engine removes and fills a collection that is observed.
