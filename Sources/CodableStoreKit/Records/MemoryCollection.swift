@@ -48,7 +48,11 @@ final class MemoryCollection: RecordCollection {
         _ body: @escaping @Sendable (any RecordContents) throws -> [StorageOperation],
         committed: @escaping @Sendable () -> Void
     ) throws {
-        try change { try body($0) } committed: { committed() }
+        try change {
+            try body($0)
+        } committed: {
+            committed()
+        }
     }
 
     func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) throws {

@@ -65,6 +65,33 @@ import Testing
             ])
     }
 
+    @Test("Logs that readers wait for, and that were created in vain, are created later")
+    func undoneAwaitedLogs() async throws {
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let others = try engine.collection(named: "chests")
+        let purses = CodableStore<Purse>(engine: .sqlite(engine))
+        let chests = CodableStore<Chest>(engine: .sqlite(others))
+        try purses.save(Purse(id: "a", units: 1))
+        try chests.save(Chest(id: "a", units: 1))
+        // They note where the logs will begin.
+        let cursors = (try await engine.fetchSnapshot().cursor, try await others.fetchSnapshot().cursor)
+        try purses.transaction {
+            #expect(throws: Refusal.self) {
+                try purses.transaction {
+                    try purses.save(Purse(id: "undone", units: 1))
+                    throw Refusal()
+                }
+            }
+            // The version of the schema is that of the log that was undone.
+            try chests.save(Chest(id: "b", units: 1))
+        }
+        try purses.save(Purse(id: "b", units: 1))
+        let changes = try await engine.fetchChanges(ChangesRequest(since: cursors.0)).value?.changes
+        let otherChanges = try await others.fetchChanges(ChangesRequest(since: cursors.1)).value?.changes
+        #expect(changes?.map(\.key) == [CacheKey("b")])
+        #expect(otherChanges?.map(\.key) == [CacheKey("b")])
+    }
+
     @Test("The log marks the changes of a transaction if several collections have changed")
     func origins() async throws {
         let stores = stores

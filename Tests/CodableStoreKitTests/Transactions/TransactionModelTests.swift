@@ -20,7 +20,9 @@ import Testing
         func units<Object: Units>(_ store: CodableStore<Object>) throws -> [String: Int] {
             Dictionary(uniqueKeysWithValues: try store.getCollection().map { ($0.id, $0.units) })
         }
-        return ["Purse": try units(stores.purses), "Chest": try units(stores.chests), "Receipt": try units(stores.receipts)]
+        return [
+            "Purse": try units(stores.purses), "Chest": try units(stores.chests), "Receipt": try units(stores.receipts),
+        ]
     }
 
     /// Carries out a random operation on a store and on the model.

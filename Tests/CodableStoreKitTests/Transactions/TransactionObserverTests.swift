@@ -100,7 +100,11 @@ import Testing
         let chests = Locked<[String: Int]>([:])
         stores.chests.observeCollection(on: .immediate) { event in
             chests.withLock { chests in
-                if case .saved(let chest, _, _) = event { chests[chest.id] = chest.units } else { chests[event.object.id] = nil }
+                if case .saved(let chest, _, _) = event {
+                    chests[chest.id] = chest.units
+                } else {
+                    chests[event.object.id] = nil
+                }
             }
         }
         let child = try Child("move-units", folder.path, "c", "\(Seed.current)", "30")

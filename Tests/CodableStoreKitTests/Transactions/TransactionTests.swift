@@ -175,7 +175,7 @@ import Testing
                 Issue.record(error)
             }
         }
-        for number in 1...100 {
+        for number in 1...(kind == .memory ? 20_000 : 100) {
             try stores.purses.transaction {
                 try stores.purses.save(Purse(id: "a", units: number))
                 try stores.chests.save(Chest(id: "a", units: number))

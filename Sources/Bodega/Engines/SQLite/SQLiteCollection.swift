@@ -62,7 +62,7 @@ package final class SQLiteCollection: Sendable {
 
     private var knownTable: SQLiteTable? {
         get {
-            if name != nil, let transaction = core.transaction { return transaction.table(of: self) }
+            if let transaction = core.transaction, let noted = transaction.table(of: self) { return noted }
             return found.withLock { $0 }
         }
         set {

@@ -59,7 +59,8 @@ extension SQLiteFile {
     func closeUnlessInTransaction() throws {
         guard turn.try() else {
             throw StorageError(
-                .locked, "The file was removed or replaced during a transaction. Try again when it has ended.", file: url)
+                .locked, "The file was removed or replaced during a transaction. Try again when it has ended.",
+                file: url)
         }
         defer { turn.unlock() }
         try close()

@@ -31,7 +31,7 @@ final class SQLiteTransaction {
     private let file: SQLiteFile
     private let db: Database
     private var state = State()
-    /// Why SQLite has rolled the transaction back, and not only the statement that failed.
+    /// Why the transaction can't be committed: an error has ended it, or could not be undone alone.
     private var causeOfEnd: StorageError?
     private var hasUndone = false
 
@@ -42,8 +42,9 @@ final class SQLiteTransaction {
 
     /// Checks that the transaction still exists. Otherwise, each statement would be committed alone.
     private func checkExistence() throws {
+        if let causeOfEnd { throw causeOfEnd }
         if db.isInsideTransaction { return }
-        throw causeOfEnd ?? StorageError(.inputOutput, "SQLite has rolled the transaction back.", file: file.url)
+        throw StorageError(.inputOutput, "SQLite has rolled the transaction back.", file: file.url)
     }
 
     /// Reads what is stored, with the changes of the transaction.
@@ -56,24 +57,41 @@ final class SQLiteTransaction {
     func nested<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try checkExistence()
         let before = state
-        var result: Result<Value, any Error>?
+        try run("SAVEPOINT emporium")
         do {
-            try db.inSavepoint {
-                // A limit is recognized now, before SQLite undoes the changes.
-                result = Result { try body(db) }.mapError { StorageError.limitReached($0) ?? $0 }
-                _ = try result?.get()
-                try checkExistence()
-                return .commit
-            }
+            let value = try body(db)
+            try checkExistence()
+            try run("RELEASE emporium")
+            return value
         } catch {
+            // Recognized now, before SQLite undoes the changes.
+            let error = StorageError.limitReached(error) ?? error
             (state, hasUndone) = (before, true)
-            let error = file.storageError(error)
-            if !db.isInsideTransaction { causeOfEnd = causeOfEnd ?? error }
-            if case .failure(let own)? = result { throw own }
+            undo(error)
             throw error
         }
-        guard let result else { throw StorageError(.inputOutput, "The savepoint was lost.", file: file.url) }
-        return try result.get()
+    }
+
+    /// Undoes the changes since the last savepoint. If that fails, nothing can be committed.
+    private func undo(_ error: any Error) {
+        do {
+            // SQLite rolls the whole transaction back after some errors.
+            guard db.isInsideTransaction else { throw error }
+            try run("ROLLBACK TO emporium")
+            try run("RELEASE emporium")
+        } catch {
+            causeOfEnd = causeOfEnd ?? file.storageError(error)
+        }
+    }
+
+    private func run(_ sql: String) throws {
+        let statement = try SQLiteStatement(sql, in: db)
+        defer { statement.reset() }
+        do {
+            _ = try statement.step()
+        } catch {
+            throw file.storageError(error)
+        }
     }
 
     /// Changes a collection.
@@ -102,8 +120,10 @@ final class SQLiteTransaction {
         state.changes[table.name, default: []].append(changes)
     }
 
-    /// The table of a collection as the transaction knows it, `nil` if it was not looked for, or does not exist.
-    func table(of collection: SQLiteCollection) -> SQLiteTable? { state.tables[ObjectIdentifier(collection)]?.table }
+    /// The table of a collection that the transaction has noted: `.some(nil)` if it is missing, `nil` if none was noted.
+    func table(of collection: SQLiteCollection) -> SQLiteTable?? {
+        state.tables[ObjectIdentifier(collection)].map { $0.table }
+    }
 
     /// Notes the table of a collection, `nil` if it was removed.
     func note(_ table: SQLiteTable?, of collection: SQLiteCollection) {
