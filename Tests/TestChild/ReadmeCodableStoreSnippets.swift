@@ -79,12 +79,12 @@ private struct Draft: CodableStoreable {
     static var codableStoreCollectionName: String { "Drafts" }
 }
 
-private struct Note: CodableStoreable {
+private struct Article: CodableStoreable {
     let id: String
     var text: String
 
-    static var codableStoreIdentifier: KeyPath<Note, String> { \.id }
-    static var codableStoreCollectionName: String { "Notes" }
+    static var codableStoreIdentifier: KeyPath<Article, String> { \.id }
+    static var codableStoreCollectionName: String { "Articles" }
 }
 
 private func useTransaction() throws {
@@ -92,14 +92,15 @@ private func useTransaction() throws {
     try Draft(id: id, text: "Hello, friend.").save(engine: .sqlite)
 
     let drafts = CodableStore<Draft>(engine: .sqlite)
-    let notes = CodableStore<Note>(engine: .sqlite)
+    let articles = CodableStore<Article>(engine: .sqlite)
 
     try drafts.transaction {
         let draft = try drafts.get(identifier: id)
-        try notes.save(Note(id: draft.id, text: draft.text))
+        try articles.save(Article(id: draft.id, text: draft.text))
         try drafts.delete(draft)
     }
-    precondition(try drafts.getCollection().isEmpty && notes.get(identifier: id).text == "Hello, friend.")
+    let article = try articles.get(identifier: id)
+    precondition(article.text == "Hello, friend." && !drafts.exists(identifier: id))
 }
 
 @MainActor

@@ -6,7 +6,7 @@ extension CodableStore {
     /// ```swift
     /// try drafts.transaction {
     ///     let draft = try drafts.get(identifier: id)
-    ///     try notes.save(Note(draft))
+    ///     try articles.save(Article(draft))
     ///     try drafts.delete(draft)
     /// }
     /// ```

@@ -185,6 +185,21 @@ import Testing
         #expect(reader.wait(timeout: .now() + 60) == .success)
     }
 
+    @Test("A task that the closure creates does not take part", arguments: LocationKind.allCases)
+    func tasks(_ kind: LocationKind) async throws {
+        let stores = try stores(kind)
+        var task: Task<Void, any Error>?
+        #expect(throws: Refusal.self) {
+            try stores.purses.transaction {
+                task = Task { try stores.chests.save(Chest(id: "task", units: 1)) }
+                try stores.chests.save(Chest(id: "transaction", units: 1))
+                throw Refusal()
+            }
+        }
+        try await task?.value
+        #expect(try stores.chests.getCollection().map(\.id) == ["task"])
+    }
+
     @Test("Default storage of a test has transactions, too")
     func temporaryStorage() throws {
         for engine in [CodableStore<Purse>.Engine.sqlite, .inMemory] {

@@ -9,11 +9,11 @@ struct Draft: CodableStoreable {
     static var codableStoreIdentifier: KeyPath<Draft, String> { \.id }
 }
 
-struct Note: CodableStoreable {
+struct Article: CodableStoreable {
     let id: String
     var text: String
 
-    static var codableStoreIdentifier: KeyPath<Note, String> { \.id }
+    static var codableStoreIdentifier: KeyPath<Article, String> { \.id }
 }
 
 let id = "1"

@@ -58,7 +58,7 @@ package final class SQLiteFile: Sendable {
     let readers: ReaderGate
     /// Whether this has changed the schema, see ``table(ofCollection:)``.
     let hasCreatedCollections = Locked(false)
-    /// Locked during a transaction of a thread, and while the file closes to be replaced: see ``closeUnlessInTransaction()``.
+    /// Locked during a transaction of a thread, and by ``closeUnlessInTransaction()``.
     let turn = NSLock()
 
     /// Refers to a file. Using it, or ``openIfNeeded()``, opens it, and creates it and its folder if they are missing.
