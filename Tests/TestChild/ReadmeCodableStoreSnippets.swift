@@ -1,8 +1,8 @@
 import Boutique
 import CodableStoreKit
 
-// The snippets of the tour of CodableStoreKit, and of its guide about stores. They run in this process because its environment says where the
-// user's folders are. A test compares them with the tour, line by line.
+// The snippets of the tour of CodableStoreKit, and of its guide about stores. They run in this process because its
+// environment says where the user's folders are. A test compares them with the pages, line by line.
 
 struct User: CodableStoreable, Identifiable, Sendable {
     let id: String

@@ -36,8 +36,8 @@ package final class ThreadTransaction: @unchecked Sendable {
 
     /// Checks that the calling thread may use a place, or change it.
     ///
-    /// - Throws: ``StorageError/Code/invalidArgument`` in a transaction over another place. A change would not be undone
-    ///   with it, and two threads could wait for each other.
+    /// - Throws: ``StorageError/Code/invalidArgument`` in a transaction over another place. A change would not be
+    ///   undone with it, and two threads could wait for each other.
     package static func checkUse(of place: AnyObject) throws {
         guard let current, current.place !== place else { return }
         throw StorageError(

@@ -112,8 +112,8 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         throw StorageError(
             .invalidArgument,
             """
-            A custom engine, such as \(type(of: engine)), has no transactions. Use an SQLite engine, such as .sqlite or \
-            .sqlite(in:).
+            A custom engine, such as \(type(of: engine)), has no transactions. Use an SQLite engine, such as .sqlite \
+            or .sqlite(in:).
             """)
     }
 

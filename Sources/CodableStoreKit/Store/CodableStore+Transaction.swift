@@ -11,17 +11,18 @@ extension CodableStore {
     /// }
     /// ```
     ///
-    /// - The operations in the closure are those of any store, such as ``save(_:)-(Object)`` and ``get(where:)``, and of
-    ///   a ``CodableStoreable`` type. They find what the closure has changed before. Other threads and processes find it
-    ///   after the transaction, and change nothing in the location in the meantime.
-    /// - If the closure throws, nothing is changed. An error that it catches undoes only the operation that threw it. The
-    ///   array forms of the operations do not throw: throw the ``CodableStore/Result/error`` of a result to undo all.
-    /// - When this returns, the changes survive a power failure. Then the observers are called, those of each collection
-    ///   in the order of its changes.
-    /// - A transaction in the closure is a part of this one. If it throws and the closure catches the error, only its own
-    ///   changes are undone.
-    /// - The closure can read stores of other locations, but an operation that changes them throws a `StorageError` with
-    ///   the code `invalidArgument`, and so does each operation of a custom engine.
+    /// - The operations in the closure are those of any store, such as ``save(_:)-(Object)`` and ``get(where:)``, and
+    ///   of a ``CodableStoreable`` type. They find what the closure has changed before. Other threads and processes
+    ///   find it after the transaction, and change nothing in the location in the meantime.
+    /// - If the closure throws, nothing is changed. An error that it catches undoes only the operation that threw it.
+    ///   The array forms of the operations do not throw: throw the ``CodableStore/Result/error`` of a result to undo
+    ///   everything.
+    /// - The changes are as durable as those of single saves. After the commit, and before this returns, the observers
+    ///   are called, those of each collection in the order of its changes.
+    /// - A transaction in the closure is a part of this one. If it throws and the closure catches the error, only its
+    ///   own changes are undone.
+    /// - The closure can read stores of other locations, but an operation that changes them throws a `StorageError`
+    ///   with the code `invalidArgument`, and so does each operation of a custom engine.
     ///
     /// Other writers wait, so the closure should be short. It runs once, on the calling thread, and only operations of
     /// that thread take part. Don't let it wait for a thread or a task that uses the location, which may be waiting for

@@ -120,7 +120,7 @@ final class SQLiteTransaction {
         state.changes[table.name, default: []].append(changes)
     }
 
-    /// The table of a collection that the transaction has noted: `.some(nil)` if it is missing, `nil` if none was noted.
+    /// The table of a collection that the transaction has noted, `.some(nil)` if it is missing.
     func table(of collection: SQLiteCollection) -> SQLiteTable?? {
         state.tables[ObjectIdentifier(collection)].map { $0.table }
     }
