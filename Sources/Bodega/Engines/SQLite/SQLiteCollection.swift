@@ -62,17 +62,14 @@ package final class SQLiteCollection: Sendable {
 
     private var knownTable: SQLiteTable? {
         get {
-            if let transaction = core.transaction, let noted = transaction.table(of: self) { return noted }
+            if let transaction = core.transaction, let noted = transaction.table(insteadOf: found) { return noted }
             return found.withLock { $0 }
         }
         set {
-            if let transaction = core.transaction { return transaction.note(newValue, of: self) }
+            if let transaction = core.transaction { return transaction.note(newValue, insteadOf: found) }
             found.withLock { $0 = newValue }
         }
     }
-
-    /// Adopts the table that a committed transaction has used, `nil` if it has removed it.
-    func adopt(_ table: SQLiteTable?) { found.withLock { $0 = table } }
 
     /// The table in a transaction, `nil` if the collection does not exist.
     func currentTable(in db: Database) throws -> SQLiteTable? {
@@ -103,7 +100,7 @@ package final class SQLiteCollection: Sendable {
 
     /// Forgets a table that was removed.
     private func forget(_ table: SQLiteTable) {
-        if let transaction = core.transaction { return transaction.note(nil, of: self) }
+        if let transaction = core.transaction { return transaction.note(nil, insteadOf: found) }
         found.withLock { found in
             if found?.name == table.name { found = nil }
         }

@@ -22,7 +22,8 @@ final class SQLiteTransaction {
     }
 
     private struct State {
-        var tables: [ObjectIdentifier: (collection: SQLiteCollection, table: SQLiteTable?)] = [:]
+        /// The tables of collections, and where each is known outside of the transaction.
+        var tables: [ObjectIdentifier: (known: Locked<SQLiteTable?>, table: SQLiteTable?)] = [:]
         /// By the names of the tables.
         var changes: [String: [Changes]] = [:]
         var committed: [() -> Void] = []
@@ -121,13 +122,15 @@ final class SQLiteTransaction {
     }
 
     /// The table of a collection that the transaction has noted, `.some(nil)` if it is missing.
-    func table(of collection: SQLiteCollection) -> SQLiteTable?? {
-        state.tables[ObjectIdentifier(collection)].map { $0.table }
+    ///
+    /// - Parameter known: Where the table is known outside of the transaction.
+    func table(insteadOf known: Locked<SQLiteTable?>) -> SQLiteTable?? {
+        state.tables[ObjectIdentifier(known)].map { $0.table }
     }
 
     /// Notes the table of a collection, `nil` if it was removed.
-    func note(_ table: SQLiteTable?, of collection: SQLiteCollection) {
-        state.tables[ObjectIdentifier(collection)] = (collection, table)
+    func note(_ table: SQLiteTable?, insteadOf known: Locked<SQLiteTable?>) {
+        state.tables[ObjectIdentifier(known)] = (known, table)
     }
 
     /// Prepares the commit.
@@ -145,7 +148,7 @@ final class SQLiteTransaction {
     func noteCommit() {
         // What was found in a savepoint may have been undone with it.
         if hasUndone { file.logs.forget() }
-        for (collection, table) in state.tables.values { collection.adopt(table) }
+        for (known, table) in state.tables.values { known.withLock { $0 = table } }
         for call in state.committed { call() }
     }
 }
