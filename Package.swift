@@ -218,7 +218,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Bodega", "BodegaTesting", "Boutique", "RecordCoder", openCombine,
+                "Bodega", "BodegaTesting", "Boutique", "CodableStoreKit", "RecordCoder", openCombine,
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"

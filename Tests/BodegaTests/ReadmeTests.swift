@@ -12,6 +12,7 @@ import Testing
         "README.md", "Sources/Bodega/Documentation.docc/Guides/ATourOfBodega.md",
         "Sources/Boutique/Documentation.docc/Guides/ATourOfBoutique.md",
         "Sources/CodableStoreKit/Documentation.docc/Guides/ATourOfCodableStoreKit.md",
+        "Sources/CodableStoreKit/Documentation.docc/Guides/UsingStores.md",
         "Sources/Boutique/Documentation.docc/Guides/ComingFromUserDefaults.md",
         "Sources/Boutique/Documentation.docc/Guides/ComingFromJSONFiles.md",
         "Sources/Boutique/Documentation.docc/Guides/ComingFromRealm.md", "docs/Emporium.docc/TestingYourApp.md",

@@ -1,8 +1,8 @@
 import Boutique
 import CodableStoreKit
 
-// The snippets of the tour of CodableStoreKit. They run in this process because its environment says where the
-// user's folders are. A test compares them with the tour, line by line.
+// The snippets of the tour of CodableStoreKit, and of its guide about stores. They run in this process because its
+// environment says where the user's folders are. A test compares them with the pages, line by line.
 
 struct User: CodableStoreable, Identifiable, Sendable {
     let id: String
@@ -30,6 +30,7 @@ func runReadmeCodableStoreSnippets() async throws {
     try useUsers()
     precondition(list.codableStoreables.map(\.id) == ["42", "43"])
     try useStores()
+    try useTransaction()
     try await useBridge()
 }
 
@@ -68,6 +69,38 @@ private func useStores() throws {
     let everything = try files.fetchCollection()
     for error in everything.undecodable { print(error.key as Any, error.file as Any, error.cause as Any) }
     precondition(everything.objects.count == 2 && !draft.exists(identifier: "42"))
+}
+
+private struct Draft: CodableStoreable {
+    let id: String
+    var text: String
+
+    static var codableStoreIdentifier: KeyPath<Draft, String> { \.id }
+    static var codableStoreCollectionName: String { "Drafts" }
+}
+
+private struct Article: CodableStoreable {
+    let id: String
+    var text: String
+
+    static var codableStoreIdentifier: KeyPath<Article, String> { \.id }
+    static var codableStoreCollectionName: String { "Articles" }
+}
+
+private func useTransaction() throws {
+    let id = "1"
+    try Draft(id: id, text: "Hello, friend.").save(engine: .sqlite)
+
+    let drafts = CodableStore<Draft>(engine: .sqlite)
+    let articles = CodableStore<Article>(engine: .sqlite)
+
+    try drafts.transaction {
+        let draft = try drafts.get(identifier: id)
+        try articles.save(Article(id: draft.id, text: draft.text))
+        try drafts.delete(draft)
+    }
+    let article = try articles.get(identifier: id)
+    precondition(article.text == "Hello, friend." && !drafts.exists(identifier: id))
 }
 
 @MainActor

@@ -24,6 +24,8 @@ package enum TestSizes {
     package static let transfers = size("EMPORIUM_TRANSFERS", quick: 40, usual: 150, ci: 150, all: 2_000)
     /// How often stores of several collections are opened while units move between them.
     package static let openings = size("EMPORIUM_OPENINGS", quick: 20, usual: 60, ci: 60, all: 1_000)
+    /// The kills of a process in transactions of a store.
+    package static let transactionKills = size("EMPORIUM_TRANSACTION_KILLS", quick: 5, usual: 20, ci: 100, all: 500)
     /// The suspensions of a process at random moments.
     package static let suspensions = size("EMPORIUM_SUSPENSIONS", quick: 10, usual: 50, ci: 50, all: 10_000)
     /// How often another engine removes and fills a collection that is observed.

@@ -9,7 +9,8 @@ import Foundation
 /// 1. A writer calls `begin` of `deliveries` and then `update` of `records`, which plans and commits the change under
 ///    the lock or transaction of the records.
 /// 2. Still under it, `committed` hands the change to the ``Observers``, so changes are enqueued in commit order.
-/// 3. The writer calls `end` of `deliveries`, holding no lock, and the observers are called.
+/// 3. The writer calls `end` of `deliveries`, holding no lock, and the observers are called. In a transaction over
+///    several collections, `committed` of all of its changes and then `end` follow its commit.
 /// 4. Foreign changes arrive at `note`, also in order, on the thread that follows them. It enqueues them and ends the
 ///    delivery on another thread.
 ///
@@ -41,6 +42,19 @@ final class CollectionCore: Sendable {
 
     init(_ records: any RecordCollection) {
         self.records = records
+    }
+
+    /// Runs an operation that may enqueue changes, and calls the observers after it, or after its transaction.
+    func operating<Result>(_ body: () throws -> Result) rethrows -> Result {
+        deliveries.begin()
+        defer {
+            if let transaction = ThreadTransaction.current {
+                transaction.afterwards { self.deliveries.end() }
+            } else {
+                deliveries.end()
+            }
+        }
+        return try body()
     }
 
     /// Returns the observers of the objects of a type.

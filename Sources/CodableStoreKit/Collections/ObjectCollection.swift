@@ -40,6 +40,9 @@ protocol ObjectCollection<Object>: AnyObject {
     /// Removes all objects, and what contains them.
     func removeAll() throws
 
+    /// Runs a closure in a transaction of the collection's location. See ``RecordCollection/transaction(_:)``.
+    func transaction<Value>(_ body: () throws -> Value) throws -> Value
+
     /// Opens or creates the file that is needed to observe changes of others, but no collection.
     func prepareToObserve() throws
 }

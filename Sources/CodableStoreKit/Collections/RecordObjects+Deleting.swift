@@ -3,9 +3,9 @@ import Foundation
 
 extension RecordObjects {
 
-    func delete(_ identifiers: [Object.ID]) -> [Outcome<Object>] {
-        core.deliveries.begin()
-        defer { core.deliveries.end() }
+    func delete(_ identifiers: [Object.ID]) -> [Outcome<Object>] { core.operating { deleted(identifiers) } }
+
+    private func deleted(_ identifiers: [Object.ID]) -> [Outcome<Object>] {
         let deletions: [Deletion<Object>] = identifiers.map { identifier in
             Deletion(identifier, Result { try key(of: identifier) })
         }
@@ -15,9 +15,9 @@ extension RecordObjects {
         return deletions.map { $0.outcome }
     }
 
-    func deleteAll() throws -> [Outcome<Object>] {
-        core.deliveries.begin()
-        defer { core.deliveries.end() }
+    func deleteAll() throws -> [Outcome<Object>] { try core.operating { try allDeleted() } }
+
+    private func allDeleted() throws -> [Outcome<Object>] {
         let items = try records.items()
         // An empty collection need not be locked or created.
         if items.isEmpty { return [] }

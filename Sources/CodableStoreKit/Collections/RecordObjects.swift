@@ -59,18 +59,20 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
 
     // MARK: Writing
 
+    func transaction<Value>(_ body: () throws -> Value) throws -> Value { try records.transaction(body) }
+
     func removeAll() throws {
-        core.deliveries.begin()
-        defer { core.deliveries.end() }
-        try records.removeAll { [core, observers] items in
-            core.forgetUndecodable(Set(items.map(\.key)))
-            for (key, data) in items { observers.enqueue(.removed(key, data)) }
+        try core.operating {
+            try records.removeAll { [core, observers] items in
+                core.forgetUndecodable(Set(items.map(\.key)))
+                for (key, data) in items { observers.enqueue(.removed(key, data)) }
+            }
         }
     }
 
-    func save(_ objects: [Object]) -> [Outcome<Object>] {
-        core.deliveries.begin()
-        defer { core.deliveries.end() }
+    func save(_ objects: [Object]) -> [Outcome<Object>] { core.operating { saved(objects) } }
+
+    private func saved(_ objects: [Object]) -> [Outcome<Object>] {
         var writes: [Result<StorageOperation, any Error>] = []
         writes.reserveCapacity(objects.count)
         for (object, data) in zip(objects, Codec<Object>().encode(objects)) {

@@ -31,13 +31,16 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
     }
 
     /// Calls the engine, and then the observers of changes that it may have made through a store on itself.
-    func withEngine<Result>(_ body: (Engine) throws -> Result) rethrows -> Result {
+    ///
+    /// - Throws: The closure's error, or a `StorageError` in a transaction, which the engine has no part in.
+    func withEngine<Result>(_ body: (Engine) throws -> Result) throws -> Result {
         deliveries.begin()
         defer { end() }
         return try locked(body)
     }
 
-    private func locked<Result>(_ body: (Engine) throws -> Result) rethrows -> Result {
+    private func locked<Result>(_ body: (Engine) throws -> Result) throws -> Result {
+        try ThreadTransaction.checkUse(of: self)
         lock.lock()
         depth += 1
         defer {
@@ -103,6 +106,15 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
     /// Deletes the objects. What contains them belongs to the engine.
     func removeAll() throws {
         for outcome in try deleteAll() { _ = try outcome.get() }
+    }
+
+    func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+        throw StorageError(
+            .invalidArgument,
+            """
+            A custom engine, such as \(type(of: engine)), has no transactions. Use an SQLite engine, such as .sqlite \
+            or .sqlite(in:).
+            """)
     }
 
     func prepareToObserve() {}

@@ -8,13 +8,14 @@ final class MemoryLocation: Sendable, Hashable {
 
     private static let shared = MemoryLocation()
 
+    private let turn = MemoryTurn()
     private let cores = Locked<[String: CollectionCore]>([:])
 
     /// Returns a collection, and creates it if necessary.
     func core(at path: String) -> CollectionCore {
         cores.withLock { cores in
             if let core = cores[path] { return core }
-            let core = CollectionCore(MemoryCollection())
+            let core = CollectionCore(MemoryCollection(turn))
             cores[path] = core
             return core
         }

@@ -41,6 +41,7 @@ final class FileCollection: RecordCollection {
         _ body: @escaping @Sendable (any RecordContents) throws -> [StorageOperation],
         committed: @escaping @Sendable () -> Void
     ) throws {
+        try ThreadTransaction.checkUse(of: self)
         order.lock()
         defer { order.unlock() }
         try folder.update(at: Date()) { try body($0) }
@@ -48,6 +49,7 @@ final class FileCollection: RecordCollection {
     }
 
     func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) throws {
+        try ThreadTransaction.checkUse(of: self)
         order.lock()
         defer { order.unlock() }
         guard try folder.exists() else { return committed([]) }
@@ -59,6 +61,16 @@ final class FileCollection: RecordCollection {
         }
         committed(items.withLock { $0 })
         try folder.removeIfEmpty()
+    }
+
+    func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+        throw StorageError(
+            .invalidArgument,
+            """
+            An engine on files has no transactions, because it can't change several files together. Use an SQLite \
+            engine, such as .sqlite or .sqlite(in:).
+            """,
+            file: folder.url)
     }
 
     private func reading<Value>(orElse absent: Value, _ body: (DiskFolder) throws -> Value) throws -> Value {

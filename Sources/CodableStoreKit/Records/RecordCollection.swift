@@ -44,6 +44,15 @@ protocol RecordCollection: AnyObject, Sendable {
     /// - Parameter committed: Called once with the removed records, like that of ``update(_:committed:)``.
     func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) throws
 
+    /// Runs a closure in a transaction of the collection's location, in which the operations of the thread on all of
+    /// its collections take part. A transaction within another one is a part of that.
+    ///
+    /// The calls of `committed` are postponed until the commit, and omitted without one.
+    ///
+    /// - Parameter body: The closure. It runs once, on the calling thread.
+    /// - Throws: The closure's error, or a `StorageError`. In both cases, nothing is changed.
+    func transaction<Value>(_ body: () throws -> Value) throws -> Value
+
     /// Opens or creates the file that is needed to follow foreign changes, but no collection.
     func prepareToFollow() throws
 

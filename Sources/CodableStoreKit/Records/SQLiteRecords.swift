@@ -9,6 +9,8 @@ import Foundation
 ///    one.
 /// 3. The follower moves to the new collection, and the operation runs again.
 ///
+/// The closure of a transaction never runs again. Inside of it, nothing is replaced but what belongs to another file.
+///
 /// `current` and `follower` have a lock each, and neither is held while the collection is used, or `open` or
 /// `replacement` runs. If two threads find a replacement simultaneously, the first one is used by both.
 final class SQLiteRecords: RecordCollection {
@@ -75,6 +77,18 @@ final class SQLiteRecords: RecordCollection {
         if isPresent == nil { committed([]) }
     }
 
+    func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+        var hasBegun = false
+        let value = try using(creating: true, mayRepeat: { !hasBegun }) { collection in
+            try collection.transaction {
+                hasBegun = true
+                return try body()
+            }
+        }
+        guard let value else { throw StorageError(.closed, "The storage of the collection is closed.") }
+        return value
+    }
+
     /// Returns the place that the follower has reached when it is called.
     private func place(in collection: SQLiteCollection) -> @Sendable () -> SQLiteFollowedState? {
         { [follower] in follower.withLock { $0 }?.place(in: collection) }
@@ -107,12 +121,18 @@ final class SQLiteRecords: RecordCollection {
 
     /// Runs a closure with the collection, and again if it was replaced, as the first attempt changed nothing.
     ///
+    /// - Parameters:
+    ///   - creating: Whether to create a missing file.
+    ///   - mayRepeat: Whether the closure may run again.
+    ///   - body: The closure.
     /// - Returns: `nil` if there is no file, and none is to be created.
-    private func using<Value>(creating: Bool, _ body: (SQLiteCollection) throws -> Value) throws -> Value? {
+    private func using<Value>(
+        creating: Bool, mayRepeat: () -> Bool = { true }, _ body: (SQLiteCollection) throws -> Value
+    ) throws -> Value? {
         guard let collection = try collection(creating: creating) else { return nil }
         do {
             return try body(collection)
-        } catch let error as StorageError {
+        } catch let error as StorageError where mayRepeat() && !collection.isInTransaction {
             switch try replacement(collection, error, creating) {
             case .same: throw error
             case .absent:

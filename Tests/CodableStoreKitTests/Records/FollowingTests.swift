@@ -25,6 +25,8 @@ import Testing
 
         func removeAll(committed: @escaping @Sendable ([(key: CacheKey, data: Data)]) -> Void) {}
 
+        func transaction<Value>(_ body: () throws -> Value) throws -> Value { try body() }
+
         func follow(_ receive: @escaping @Sendable ([RecordEffect]) -> Void) -> (@Sendable () -> Void)? {
             followers.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
             return { self.followers.withLock { $0.now -= 1 } }

@@ -45,8 +45,10 @@ package final class SQLiteCollection: Sendable {
 
     /// Closes the file when the operations in progress are done. All of its collections throw
     /// ``StorageError/Code/closed`` from then on.
+    ///
+    /// - Throws: ``StorageError/Code/locked`` if a thread has a transaction.
     package func closeFile() throws {
-        try core.close()
+        try core.closeUnlessInTransaction()
     }
 
     /// Checks that the file is still at its path.
@@ -58,7 +60,16 @@ package final class SQLiteCollection: Sendable {
 
     // MARK: The table
 
-    private var knownTable: SQLiteTable? { found.withLock { $0 } }
+    private var knownTable: SQLiteTable? {
+        get {
+            if let transaction = core.transaction, let noted = transaction.table(insteadOf: found) { return noted }
+            return found.withLock { $0 }
+        }
+        set {
+            if let transaction = core.transaction { return transaction.note(newValue, insteadOf: found) }
+            found.withLock { $0 = newValue }
+        }
+    }
 
     /// The table in a transaction, `nil` if the collection does not exist.
     func currentTable(in db: Database) throws -> SQLiteTable? {
@@ -83,12 +94,13 @@ package final class SQLiteCollection: Sendable {
     private func createdTable() throws -> SQLiteTable {
         if let table = knownTable { return table }
         let table = try core.table(ofCollection: name ?? "")
-        found.withLock { $0 = table }
+        knownTable = table
         return table
     }
 
     /// Forgets a table that was removed.
     private func forget(_ table: SQLiteTable) {
+        if let transaction = core.transaction { return transaction.note(nil, insteadOf: found) }
         found.withLock { found in
             if found?.name == table.name { found = nil }
         }
@@ -103,7 +115,7 @@ package final class SQLiteCollection: Sendable {
             var table = knownTable
             if table == nil, let name {
                 table = try core.existingTable(ofCollection: name, in: db)
-                found.withLock { [table] in $0 = table }
+                knownTable = table
             }
             guard let table else { return absent }
             do {
@@ -150,6 +162,18 @@ package final class SQLiteCollection: Sendable {
     package func allValues() throws -> [Data] {
         try readMany(orElse: []) { $0.allValues }
     }
+
+    /// Runs a closure in a transaction of the file, in which all operations of the thread on its collections take part.
+    /// Within another transaction of the thread, it is a part of that.
+    ///
+    /// - Parameter body: The closure. It runs once, on the calling thread.
+    /// - Throws: The error of the closure, or a ``StorageError``. Nothing is changed then.
+    package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+        try core.blockingTransaction(body)
+    }
+
+    /// Whether the calling thread has a transaction of the file.
+    package var isInTransaction: Bool { core.transaction != nil }
 
     /// Atomic read-modify-write: reads items, applies operations based on them, and returns after the commit.
     ///

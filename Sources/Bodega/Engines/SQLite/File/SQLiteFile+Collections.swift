@@ -22,6 +22,9 @@ extension SQLiteFile {
             @Sendable func find(in db: Database) throws -> SQLiteTable? {
                 try SQLiteCollections.table(of: name, in: db).flatMap { try $0.isComplete(in: db) ? $0 : nil }
             }
+            if let transaction {
+                return try transaction.nested { db in try find(in: db) ?? SQLiteCollections.create(name, in: db) }
+            }
             // After a collection was created, a reading connection parses the whole schema again, which would make
             // creating many of them quadratic. The connection that created it doesn't.
             if !hasCreatedCollections.withLock({ $0 }), let found = try blockingReadMany(find) { return found }

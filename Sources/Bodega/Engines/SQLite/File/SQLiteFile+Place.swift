@@ -51,4 +51,18 @@ extension SQLiteFile {
         // Only now: if the file could not be closed, its followers continue.
         watch.close()
     }
+
+    /// Closes the file like ``close()``, unless a thread has a transaction, which would have to end first. The caller
+    /// may have locks that the thread waits for.
+    ///
+    /// - Throws: ``StorageError/Code/locked`` if there is a transaction.
+    func closeUnlessInTransaction() throws {
+        guard turn.try() else {
+            throw StorageError(
+                .locked, "The file was removed or replaced during a transaction. Try again when it has ended.",
+                file: url)
+        }
+        defer { turn.unlock() }
+        try close()
+    }
 }

@@ -148,6 +148,7 @@ extension SQLiteFile {
     /// Uses a reading connection on the caller's thread. The gate counts it like those of asynchronous readers:
     /// otherwise they would take a connection for free that is in use, and block a thread that must not block.
     private func blockingRead<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
+        if let transaction { return try mapped { try transaction.read(body) } }
         readers.enterWaiting()
         defer { readers.leave() }
         return try mapped { try connections.read(isTransaction: isTransaction, body) }

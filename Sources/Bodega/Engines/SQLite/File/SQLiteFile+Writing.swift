@@ -19,7 +19,7 @@ extension SQLiteFile {
         isLogged: Bool = true,
         _ work: @escaping SQLiteGroupCommit.Work
     ) async throws -> StorageCommit? {
-        let (work, committed) = signaling(to: table, by: origin, isLogged: isLogged, work)
+        let (work, _, committed) = signaling(to: table, by: origin, isLogged: isLogged, work)
         let commit = Locked<StorageCommit?>(nil)
         try await commitRepeating(work) { commit.withLock { $0 = committed() } }
         return commit.withLock { $0 }
@@ -80,8 +80,17 @@ extension SQLiteFile {
         _ work: @escaping SQLiteGroupCommit.Work,
         committed afterwards: @escaping @Sendable (StorageCommit?) -> Void
     ) throws {
-        let (work, committed) = signaling(to: table, by: origin, isLogged: isLogged, planning: plan, work)
+        try ThreadTransaction.checkUse(of: self)
+        let (work, place, committed) = signaling(to: table, by: origin, isLogged: isLogged, planning: plan, work)
         try mapped {
+            if let transaction {
+                return try transaction.write(to: table, by: origin) { db in
+                    try work(db)
+                    return place()
+                } committed: {
+                    afterwards(committed())
+                }
+            }
             let (writer, commits) = try blockingWritable()
             try commits.blockingCommit(on: writer, work) { afterwards(committed()) }
         }
@@ -103,13 +112,19 @@ extension SQLiteFile {
     }
 
     /// Makes a change record its origin in the log, and signal itself when it is committed.
+    ///
+    /// - Returns: What carries the change out, its place in the log, `nil` if there is no log, and what signals it and
+    ///   returns the place.
     private func signaling(
         to table: SQLiteTable,
         by origin: StorageOrigin,
         isLogged: Bool,
         planning plan: SQLiteGroupCommit.Work? = nil,
         _ work: @escaping SQLiteGroupCommit.Work
-    ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> StorageCommit?) {
+    ) -> (
+        work: SQLiteGroupCommit.Work, place: @Sendable () -> StorageCommit?,
+        committed: @Sendable () -> StorageCommit?
+    ) {
         let commit = Locked<StorageCommit?>(nil)
         return (
             { [self] db in
@@ -119,6 +134,7 @@ extension SQLiteFile {
                 let attributed = try logs.attribute(to: origin, in: table.log, db) { try work(db) }
                 commit.withLock { $0 = attributed }
             },
+            { commit.withLock { $0 } },
             { [watch] in
                 let commit = commit.withLock { $0 }
                 watch.committed(table, commit, by: origin)

@@ -58,6 +58,8 @@ package final class SQLiteFile: Sendable {
     let readers: ReaderGate
     /// Whether this has changed the schema, see ``table(ofCollection:)``.
     let hasCreatedCollections = Locked(false)
+    /// Locked during a transaction of a thread, and by ``closeUnlessInTransaction()``.
+    let turn = NSLock()
 
     /// Refers to a file. Using it, or ``openIfNeeded()``, opens it, and creates it and its folder if they are missing.
     ///
@@ -255,7 +257,10 @@ package final class SQLiteFile: Sendable {
 
     /// Uses the connection that writes outside of a transaction, blocking the caller while it is in use.
     func use<Value>(_ writer: DatabaseQueue, _ body: (Database) throws -> Value) throws -> Value {
-        try writer.writeOnWorker { db in
+        if ThreadTransaction.current != nil {
+            throw StorageError(.locked, "This can't be done inside of a transaction, only after it.", file: url)
+        }
+        return try writer.writeOnWorker { db in
             do {
                 guard db.sqliteConnection != nil else { throw SQLiteConnectionPool.isClosed }
                 return try body(db)

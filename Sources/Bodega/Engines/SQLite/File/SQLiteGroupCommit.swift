@@ -14,7 +14,9 @@ import GRDB
 /// 5. It resumes the writers. If more jobs are waiting, the scheduled commit schedules the next one (step 3), so that
 ///    others can use the connection in between.
 /// 6. If a shared transaction fails, it is rolled back, and each job gets a transaction of its own.
-/// 7. A suspension interrupts step 3, but not the commit. All jobs that are not committed fail, also those that wait,
+/// 7. A writer that reads and decides in its transaction, on its own thread, does not share it. It waits for the
+///    connection like a synchronous writer, and leaves the jobs of `waiting` to their own writers.
+/// 8. A suspension interrupts step 3, but not the commit. All jobs that are not committed fail, also those that wait,
 ///    and their writers submit them again after it, to another one of these.
 ///
 /// So one thread at most waits for the lock that another program holds, however many asynchronous writers there are.
@@ -89,6 +91,30 @@ final class SQLiteGroupCommit: Sendable {
         try outcome.get()
     }
 
+    /// Runs a closure in a transaction of its own, on the caller's thread, and returns when it is committed. A closure
+    /// that throws changes nothing.
+    ///
+    /// - Parameters:
+    ///   - writer: The writing connection.
+    ///   - work: The closure. It runs at most once.
+    ///   - committed: Called with its result after the commit, before the next one. It must not use the file.
+    func blockingTransaction<Value>(
+        on writer: DatabaseQueue, _ work: (Database) throws -> Value, committed: (Value) -> Void
+    ) throws -> Value {
+        try writer.writeWithoutTransaction { db in
+            if waiting.withLock({ $0.isEnded }) { throw StorageError.suspended }
+            let value = try transact(in: db) {
+                let value = try work(db)
+                // The closure may have taken long.
+                try place.check()
+                return value
+            }
+            committed(value)
+            self.committed()
+            return value
+        }
+    }
+
     private func submit(_ job: Job, to writer: DatabaseQueue) {
         let mustSchedule = waiting.withLock { waiting -> Bool? in
             if waiting.isEnded { return nil }
@@ -152,14 +178,19 @@ final class SQLiteGroupCommit: Sendable {
     }
 
     private func commit(_ jobs: [Job], in db: Database) throws {
+        try transact(in: db) { for job in jobs { try job.work(db) } }
+    }
+
+    private func transact<Value>(in db: Database, _ work: () throws -> Value) throws -> Value {
         do {
             try LockHolders.shared.check()
             try db.beginTransaction(.immediate)
             try place.check()
-            for job in jobs { try job.work(db) }
-            // A job may have gone on after a part of it was interrupted.
+            let value = try work()
+            // The work may have gone on after a part of it was interrupted.
             try LockHolders.shared.check()
             try db.commit()
+            return value
         } catch {
             let limit = StorageError.limitReached(error)
             try db.endTransaction()

@@ -40,6 +40,9 @@ extension SQLiteLog {
             }
         }
 
+        /// Forgets all findings.
+        func forget() { findings.withLock { $0 = [:] } }
+
         /// Changes a collection inside of a transaction, and records the origin of the changes in the collection's log.
         ///
         /// - Parameters:
