@@ -50,7 +50,7 @@ import Testing
 
     struct Account: Codable, Sendable { var units: Int }
 
-    func move(
+    nonisolated func move(
         _ units: Int, of key: CacheKey, from: ObjectStorage<Account>, to: ObjectStorage<Account>,
         in database: SQLiteStorageEngine
     ) async throws {
