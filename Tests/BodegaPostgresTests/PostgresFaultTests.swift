@@ -194,17 +194,23 @@ struct PostgresFaultTests {
     @Test func `A released engine closes its connections`() async throws {
         let schema = try await Schemas.shared.schema()
         let name = "app_\(schema.name)"
+        var followed: AsyncStream<Void>.Iterator?
         do {
             let engine = try await PostgresStorageEngine(
                 connecting: schema.url + "&application_name=\(name)", collection: "notes", options: .patient())
             try await engine.write(Data(), key: CacheKey("a"))
             _ = try await engine.fetch(key: CacheKey("a"))
-            var signals = engine.changeSignals().makeAsyncIterator()
-            _ = await signals.next()
+            let signals = Locked<AsyncStream<Void>?>(nil)
+            // A moment does not keep it.
+            try await engine.database.atOneMoment { signals.withLock { $0 = engine.changeSignals() } }
+            var iterator = signals.withLock { $0 }?.makeAsyncIterator()
+            _ = await iterator?.next()
+            followed = iterator
         }
         try await waitUntil("all connections were closed") {
             try await schema.sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = '\(name)'") == "0"
         }
+        #expect(followed != nil)
     }
 }
 #endif

@@ -53,3 +53,24 @@ func incrementPostgresValue(_ arguments: [String]) async throws {
     say("done")
     #endif
 }
+
+/// Increments a number in two collections together, and prints each number that was acknowledged, until it is killed.
+///
+/// Arguments: connection string.
+func writePostgresPairs(_ arguments: [String]) async throws {
+    #if Postgres
+    let options = PostgresDatabase.Options(maximumConnections: 2, connectTimeout: 120, timeout: 240, partitions: 8)
+    let database = try await PostgresDatabase(connecting: arguments[0], options: options)
+    let engines = [try await database.collection(named: "left"), try await database.collection(named: "right")]
+    let key = CacheKey("a")
+    while true {
+        let number = try await engines[0].fetch(key: key).flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+        let batches = engines.map { engine in
+            let condition = StorageCondition(key: key, data: Data("\(number)".utf8))
+            let batch = StorageBatch([.write(key: key, data: Data("\(number + 1)".utf8))], if: [condition])
+            return (engine: engine as any StorageBackend, batch: batch)
+        }
+        if try await StorageBatchGroup.apply(batches).allSatisfy(\.value.wasApplied) { say("\(number + 1)") }
+    }
+    #endif
+}

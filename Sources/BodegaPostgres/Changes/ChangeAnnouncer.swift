@@ -7,7 +7,7 @@ import Logging
 /// A notification in the transaction would need no second statement, but the server commits only one transaction with a
 /// notification at a time, so writers would wait for each other's disks. Announcements are asynchronous instead:
 ///
-/// 1. A committed write adds its collection to `collections`. If no task is sending, it starts one.
+/// 1. A committed write adds its collections to `collections`. If no task is sending, it starts one.
 /// 2. The task takes all collections and notifies their listeners in one statement.
 /// 3. It repeats that for the collections that were added in the meantime, until there are none.
 /// 4. Then it resumes the callers of `finish`.
@@ -30,9 +30,9 @@ final class ChangeAnnouncer: Sendable {
 
     init(pool: SessionPool) { self.pool = pool }
 
-    func announce(changeOf collection: Int32) {
+    func announce(changesOf collections: Set<Int32>) {
         let mustSend = state.withLock { state in
-            state.collections.insert(collection)
+            state.collections.formUnion(collections)
             defer { state.isSending = true }
             return !state.isSending
         }

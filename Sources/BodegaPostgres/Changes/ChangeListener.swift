@@ -47,7 +47,10 @@ final class ChangeListener: Sendable {
             if state.task == nil, !state.isClosed {
                 state.generation += 1
                 let generation = state.generation
-                state.task = Task { [weak self] in await Self.listen(generation) { self } }
+                // Without a moment of the caller, which would keep the database.
+                state.task = StorageMoment.$current.withValue(nil) {
+                    Task { [weak self] in await Self.listen(generation) { self } }
+                }
             }
             return stream
         }

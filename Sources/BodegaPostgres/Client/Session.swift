@@ -74,6 +74,13 @@ final class Session: @unchecked Sendable {
         !hasFailed && PQconsumeInput(connection) == 1 && PQstatus(connection) == CONNECTION_OK
     }
 
+    /// Whether the session holds the transaction of a ``PostgresMoment``. A task that is cancelled waits for its
+    /// statements then, because stopping them would end the session.
+    var isAtMoment = false
+
+    /// Makes the session unusable.
+    func retire() { hasFailed = true }
+
     /// Whether a transaction is open.
     var isInTransaction: Bool { PQtransactionStatus(connection) != PQTRANS_IDLE }
 
@@ -182,16 +189,20 @@ final class Session: @unchecked Sendable {
     /// - Parameter take: Receives the stream in parts. A part is valid until the closure returns.
     func copy(_ sql: String, to take: (UnsafeRawBufferPointer) throws -> Void) async throws {
         var pace = Pace(patience: patience)
+        var failure: (any Error)?
         try await begin(sql, PGRES_COPY_OUT, &pace)
         while true {
             var row: UnsafeMutablePointer<CChar>?
             let count = PQgetCopyData(connection, &row, 1)
             if count > 0 {
                 defer { PQfreemem(row) }
+                if failure != nil { continue }
                 do {
                     try take(UnsafeRawBufferPointer(start: row, count: Int(count)))
                 } catch {
-                    // The connection would still receive the rest of the stream.
+                    // The connection would still receive the rest of the stream, which only a moment waits for.
+                    failure = error
+                    if isAtMoment { continue }
                     hasFailed = true
                     throw error
                 }
@@ -203,6 +214,7 @@ final class Session: @unchecked Sendable {
             }
         }
         try await endSimple(&pace)
+        if let failure { throw failure }
     }
 
     /// Leaves pipeline mode, which does not support `COPY`, and begins a `COPY`.
@@ -262,7 +274,8 @@ final class Session: @unchecked Sendable {
     /// Waits for the socket. If the task is cancelled in the meantime, the server is asked to stop, once.
     private func wait(toWrite: Bool, _ pace: inout Pace) async throws {
         let deadline = isProven ? pace.deadline : min(pace.deadline, pace.deadlineForProof)
-        let outcome = await watch.wait(toWrite: toWrite, until: deadline, heedsCancellation: !pace.wasCancelled)
+        let outcome = await watch.wait(
+            toWrite: toWrite, until: deadline, heedsCancellation: !pace.wasCancelled && !isAtMoment)
         switch outcome {
         case .ready:
             pace.goOn()
@@ -307,7 +320,7 @@ final class Session: @unchecked Sendable {
 
     /// Stops sending a batch if the task was cancelled, unless the server has already been asked to stop.
     private func checkCancellation(_ pace: Pace) throws {
-        guard Task.isCancelled, !pace.wasCancelled else { return }
+        guard Task.isCancelled, !pace.wasCancelled, !isAtMoment else { return }
         hasFailed = true
         throw CancellationError()
     }

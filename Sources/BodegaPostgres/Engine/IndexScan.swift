@@ -12,7 +12,7 @@ struct IndexScan {
     let session: Session
     private let fields: StorageFields
     /// The commands that begin the transaction, until they are sent with the first batch.
-    private var beginning = [Command.beginSnapshot, ScanStatement.useIndex]
+    private var beginning: [Command]
     private var pace = ScanPace()
 
     private static let firstBatch = 64
@@ -31,6 +31,7 @@ struct IndexScan {
         self.engine = engine
         self.session = session
         self.fields = fields
+        beginning = [session.beginSnapshot, ScanStatement.useIndex]
     }
 
     /// Passes on the items of a scan, see `StorageBackend.scan(_:_:)`.
@@ -72,7 +73,7 @@ struct IndexScan {
 
     /// Ends the transaction.
     mutating func finish() async throws {
-        if beginning.isEmpty { _ = try await session.run(.commit) }
+        if beginning.isEmpty { _ = try await session.run(session.endSnapshot) }
     }
 
     static func key(of place: StoragePlace) throws -> StorageSortKey {

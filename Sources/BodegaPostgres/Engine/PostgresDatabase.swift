@@ -14,13 +14,15 @@ public import Foundation
 ///   connection each. When all are in use, operations wait in order of arrival, for up to ``Options/timeout``.
 /// - When the server becomes unreachable, operations wait for it, or for the server that replaces it, and then
 ///   continue. A write is not applied twice.
+/// - Batches of several of its collections can be applied together, see ``/Bodega/StorageTransaction``.
 /// - The connections close when the last engine and database that use them are released, or with ``close()``.
 public final class PostgresDatabase: Sendable {
 
     /// Options of a database: limits of connections, time and storage.
     public struct Options: Sendable {
 
-        /// The maximum number of connections for operations, by default 8, at least 2. Following changes uses one more.
+        /// The maximum number of connections for operations, by default 8, at least 2. Following changes uses one more,
+        /// and reads at one moment use up to a quarter as many more, see ``PostgresDatabase/atOneMoment(_:)``.
         public var maximumConnections: Int
 
         /// How long a server may take to accept a connection, in seconds, by default 10. With several hosts, each has
@@ -80,6 +82,8 @@ public final class PostgresDatabase: Sendable {
 
     let options: Options
     let pool: SessionPool
+    /// The pool for reads at one moment, whose tasks can need sessions of the other one.
+    let moments: SessionPool
     let retries: Retries
     let announcer: ChangeAnnouncer
     let listener: ChangeListener
@@ -123,6 +127,10 @@ public final class PostgresDatabase: Sendable {
         pool = SessionPool(
             target: target, limit: options.maximumConnections - laneCount, connectTimeout: options.connectTimeout,
             timeout: options.timeout)
+        moments = SessionPool(
+            target: target, limit: max(1, options.maximumConnections / 4), connectTimeout: options.connectTimeout,
+            timeout: options.timeout)
+        pool.whenSuspecting { [moments] in moments.suspectConnections() }
         lanes = (0..<laneCount).map { [pool] _ in ReadLane(pool: pool) }
         announcer = ChangeAnnouncer(pool: pool)
         listener = ChangeListener(pool: pool, clock: clock, connectTimeout: options.connectTimeout)
@@ -181,6 +189,7 @@ public final class PostgresDatabase: Sendable {
     package func disconnect() {
         listener.close()
         pool.close()
+        moments.close()
         for lane in lanes { lane.close() }
     }
 
@@ -252,7 +261,10 @@ public final class PostgresDatabase: Sendable {
     }
 
     /// Performs a short read on a shared connection, and repeats it after conflicts and outages.
-    func read(_ command: Command, key: CacheKey? = nil) async throws -> QueryResult {
+    ///
+    /// - Parameter isAtMoment: Whether it answers from the moment of the task, if that has one.
+    func read(_ command: Command, key: CacheKey? = nil, isAtMoment: Bool = true) async throws -> QueryResult {
+        if isAtMoment, let result = try await readAtMoment(key: key, { try await $0.run(command) }) { return result }
         let deadline = PostgresDeadline.after(options.timeout)
         do {
             do {

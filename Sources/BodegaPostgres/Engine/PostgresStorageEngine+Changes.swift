@@ -8,7 +8,7 @@ extension PostgresStorageEngine: StorageLog {
 
     public func fetchCursor() async throws -> StorageCursor {
         try await checkExistence()
-        return try await database.perform { session in
+        return try await database.reading { session in
             let state = try await self.settledState(session)
             return try Self.cursor(state).storageCursor
         }
@@ -17,14 +17,14 @@ extension PostgresStorageEngine: StorageLog {
     /// Reads all items and the end of the log, from one moment.
     func snapshot(_ fields: StorageFields) async throws -> (items: [StorageItem], cursor: StorageCursor) {
         let number = number
-        let snapshot = try await database.perform { session in
+        let snapshot = try await database.reading { session in
             _ = try await self.settledState(session)
-            let begin = [Command.beginSnapshot, Command(ChangeStatements.state)]
+            let begin = [session.beginSnapshot, Command(ChangeStatements.state)]
             let answers = try await session.run(begin)
             let items = try await ItemScan.run(fields, ofCollection: number, session) { row in
                 try row.item(fields)
             }
-            _ = try await session.run(.commit)
+            _ = try await session.run(session.endSnapshot)
             return (items: items, cursor: try Self.cursor(answers[1]).storageCursor)
         }
         if snapshot.items.isEmpty { try await checkExistence() }
@@ -33,9 +33,9 @@ extension PostgresStorageEngine: StorageLog {
 
     public func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
         guard let cursor = ChangeCursor(request.cursor) else { return StorageAnswer(nil) }
-        let delta: StorageDelta? = try await database.perform { session in
+        let delta: StorageDelta? = try await database.reading { session in
             let commands =
-                [Command.beginSnapshot] + self.changes(after: cursor) + [self.existence, .commit]
+                [session.beginSnapshot] + self.changes(after: cursor) + [self.existence, session.endSnapshot]
             let answers = try await session.run(commands)
             // The snapshot that the follower reads then reports that the collection was removed.
             guard try answers[3].flag(0, 0) else { return nil }
@@ -49,20 +49,18 @@ extension PostgresStorageEngine: StorageLog {
     }
 
     private func changesWithItems(_ request: ChangesRequest) async throws -> StorageDelta? {
-        try await database.perform { session in
-            _ = try await session.run(.beginSnapshot)
+        try await database.reading { session in
+            _ = try await session.run(session.beginSnapshot)
             let delta = try await StorageDelta.whole(since: request.cursor, excluding: request.excluded) { request in
-                guard let cursor = ChangeCursor(request.cursor) else { return nil }
-                let answers = try await session.run(self.changes(after: cursor))
-                return try Self.delta(answers[...], after: cursor, excluding: request.excluded)
+                try await self.changes(after: request.cursor, excluding: request.excluded, session)
             }
             guard var delta else {
-                _ = try await session.run(.commit)
+                _ = try await session.run(session.endSnapshot)
                 return nil
             }
             let keys = Array(delta.keysWritten(excluding: request.excluded))
             let columns = ItemColumns(request.fields)
-            let commands = self.commands(of: keys, columns.statement) + [.commit]
+            let commands = self.commands(of: keys, columns.statement) + [session.endSnapshot]
             let answers = try await session.run(commands, patience: self.patience(forItems: keys.count))
             delta.items = try Self.items(answers.dropLast(), under: keys, columns)
             return delta
@@ -83,6 +81,8 @@ extension PostgresStorageEngine: StorageLog {
         try Self.check(state)
         if try state.flag(0, 1) { return state }
         do {
+            // A moment begins after the adoption, if that was possible.
+            if session.isAtMoment { throw PostgresFailure(.refused(code: "25006"), "The transaction is read-only.") }
             try await LogAdoption.adoptIfNeeded(session)
         } catch let failure as PostgresFailure where failure.forbidsWriting {
             // The transaction numbers are of another server: a follower could receive the same changes forever.
@@ -117,6 +117,15 @@ extension PostgresStorageEngine: StorageLog {
         let state = Command(ChangeStatements.stateSince, cursor.seen, cursor.newestRow)
         guard let part = cursor.part else { return [state, Command(ChangeStatements.changes, number, cursor.seen)] }
         return [state, Command(ChangeStatements.changesUpTo, number, cursor.seen, part.upTo, part.lastChange)]
+    }
+
+    /// Reads the next changes on a session, see ``delta(_:after:excluding:)``.
+    func changes(
+        after cursor: StorageCursor, excluding origin: StorageOrigin? = nil, _ session: Session
+    ) async throws -> StorageDelta? {
+        guard let cursor = ChangeCursor(cursor) else { return nil }
+        let answers = try await session.run(changes(after: cursor))
+        return try Self.delta(answers[...], after: cursor, excluding: origin)
     }
 
     /// Decodes the next changes.

@@ -27,7 +27,7 @@ extension PostgresStorageEngine {
                 throw error
             }
         }
-        let (outcome, hasFound) = try await database.perform { session in
+        let (outcome, hasFound) = try await database.reading { session in
             var (outcome, hasFound) = (ScanOutcome(), false)
             do {
                 let receive = try noting(begin)
@@ -84,8 +84,9 @@ extension PostgresStorageEngine {
             try ScanStatement(scan, ofCollection: number)?.count(upTo: limit)
         }
         if counts.isEmpty { return 0 }
-        let commands = [.beginSnapshot, ScanStatement.settings(forCountingUpTo: limit)] + counts + [.commit]
-        let count = try await database.perform { session in
+        let count = try await database.reading { session in
+            let beginning = [session.beginSnapshot, ScanStatement.settings(forCountingUpTo: limit)]
+            let commands = beginning + counts + [session.endSnapshot]
             let answers = try await session.run(commands)
             return try answers.dropFirst(2).dropLast().reduce(0) { $0 + Int(try $1.number(0, 0) as Int64) }
         }
@@ -128,13 +129,18 @@ extension PostgresStorageEngine: StorageIndexes {
     /// The rights are those for ``createIndex(_:)``. Readers and writers wait for a moment.
     public func removeIndex(_ index: StorageIndex) async throws {
         let indexes = try await database.perform { try await TableCatalog.read($0).indexes }
-        let builder = builder(of: index)
+        let builder = try builder(of: index)
         // Without one, no right is needed.
         if indexes.contains(where: { builder.index.isName($0.name) }) { try await builder.remove() }
     }
 
-    private func builder(of index: StorageIndex) -> IndexBuilder {
-        IndexBuilder(
+    private func builder(of index: StorageIndex) throws -> IndexBuilder {
+        if database.isAtMoment {
+            throw StorageError(
+                .invalidArgument,
+                "The server waits for the end of the moment at which the task reads. Change indexes outside of it.")
+        }
+        return IndexBuilder(
             index: ItemIndex(index: index, collection: number), pool: database.pool, retries: database.retries,
             timeout: database.options.timeout)
     }

@@ -21,9 +21,9 @@ extension PostgresStorageEngine {
             answers = [try await database.read(commands[0])]
         } else {
             let patience = patience(forItems: keys.count)
-            answers = try await database.perform { session in
+            answers = try await database.reading { session in
                 if commands.count == 1 { return [try await session.run(commands[0], patience: patience)] }
-                let all = [Command.beginSnapshot] + commands + [.commit]
+                let all = [session.beginSnapshot] + commands + [session.endSnapshot]
                 return Array(try await session.run(all, patience: patience).dropFirst().dropLast())
             }
         }
@@ -46,9 +46,13 @@ extension PostgresStorageEngine {
 
     /// The commands that read the rows of some keys. The first column has the place of the key, counted from 1.
     func commands(of keys: [CacheKey], _ statement: KeyedStatement) -> [Command] {
+        commands(of: keys.map { ItemKey($0, in: shards) }, statement)
+    }
+
+    /// See ``commands(of:_:)``.
+    func commands(of keys: [ItemKey], _ statement: KeyedStatement) -> [Command] {
         stride(from: 0, to: keys.count, by: Self.maximumKeys).map { start in
-            let part = keys[start..<min(start + Self.maximumKeys, keys.count)]
-            return statement.command(collection: number, part.map { ItemKey($0, in: shards) })
+            statement.command(collection: number, Array(keys[start..<min(start + Self.maximumKeys, keys.count)]))
         }
     }
 
@@ -88,7 +92,7 @@ extension PostgresStorageEngine {
         _ fields: StorageFields, withKeys: Bool = true, _ value: @escaping (inout ItemScan.Row) throws -> Value
     ) async throws -> [Value] {
         let number = number
-        let values = try await database.perform { session in
+        let values = try await database.reading { session in
             try await ItemScan.run(fields, withKeys: withKeys, ofCollection: number, session, value)
         }
         if values.isEmpty { try await checkExistence() }

@@ -34,7 +34,7 @@ extension PostgresStorageEngine {
     func removeCollection(_ request: ChangeRequest, _ session: Session) async throws {
         let patience = patience(forItems: try await count(session))
         let commands = [
-            Command(BatchCommands.beginSerializable), Command(ItemStatements.lockTable),
+            BatchTransaction.beginSerializable, Command(ItemStatements.lockTable),
             ItemStatements.removeAll(request), Command(CollectionTable.remove, request.collection), .commit,
         ]
         _ = try await session.run(commands, patience: patience)
@@ -45,9 +45,10 @@ extension PostgresStorageEngine {
 
     /// Checks that the collection exists. A read does so if it has found nothing, so that other reads need no check.
     ///
+    /// - Parameter isAtMoment: Whether it is a read, which answers from the moment of the task, if that has one.
     /// - Throws: ``/Bodega/StorageError/Code/placeRemoved`` if it was removed.
-    func checkExistence() async throws {
-        let result = try await database.read(existence)
+    func checkExistence(isAtMoment: Bool = true) async throws {
+        let result = try await database.read(existence, isAtMoment: isAtMoment)
         guard try result.flag(0, 0) else { throw StorageError.collectionRemoved }
     }
 }

@@ -8,10 +8,10 @@ extension PostgresStorageEngine {
     private static let partSize = 2 << 20
 
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
-        let stream = try await database.perform(key: key) { session in
+        let stream = try await database.reading(key: key) { session in
             var parameters = self.parameters(for: key)
             parameters.append(Int32(Self.partSize))
-            let first = [Command.beginSnapshot, Command(ItemStatements.dataIfSmall, parameters)]
+            let first = [session.beginSnapshot, Command(ItemStatements.dataIfSmall, parameters)]
             let answers = try await session.run(first)
             var stream: StorageByteStream?
             if answers[1].count == 1 {
@@ -22,7 +22,7 @@ extension PostgresStorageEngine {
                     stream = StorageByteStream(try await self.copy(key, count: count, session))
                 }
             }
-            _ = try await session.run(.commit)
+            _ = try await session.run(session.endSnapshot)
             return stream
         }
         if stream == nil { try await checkExistence() }

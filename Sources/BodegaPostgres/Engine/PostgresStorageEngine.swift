@@ -100,7 +100,7 @@ public final class PostgresStorageEngine: StorageBackend {
     }
 
     public func fetchCount() async throws -> Int {
-        let count = try await database.perform { try await self.count($0) }
+        let count = try await database.reading { try await self.count($0) }
         if count == 0 { try await checkExistence() }
         return count
     }
@@ -112,26 +112,30 @@ public final class PostgresStorageEngine: StorageBackend {
     // MARK: Writing
 
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
-        let (change, key) = change(of: batch)
-        let isApplied = try await apply(change, key: key, by: batch.origin)
+        if let group = batch.group { return try await group.join(self, collection: number, batch) }
+        if let (change, key) = singleChange(of: batch) {
+            try await apply(change, key: key, by: batch.origin)
+            return StorageAnswer(BatchOutcome())
+        }
+        let isApplied = try await database.apply(BatchTransaction([part(batch, isShared: false)]))
         // Others have logged a change.
-        if batch.conditions != nil, !isApplied || batch.operations.isEmpty { try await checkExistence() }
+        if !isApplied || batch.operations.isEmpty, batch.conditions != nil || batch.basis != nil {
+            try await checkExistence(isAtMoment: false)
+        }
         return StorageAnswer(BatchOutcome(wasApplied: isApplied))
     }
 
-    /// The change of a batch, and the key of its item if it is a change of one item, which is one statement.
-    private func change(of batch: StorageBatch) -> (Change, key: CacheKey?) {
-        let date = ItemDate.number(of: now())
-        let conditions = batch.conditions ?? []
-        if batch.operations.count == 1, conditions.isEmpty, batch.dates.isEmpty {
-            switch batch.operations[0] {
-            case .write(let key, let data):
-                return (.one(.init(key: ItemKey(key, in: shards), data: data, created: date, updated: date)), key)
-            case .remove(let key): return (.removal(ItemKey(key, in: shards)), key)
-            case .removeAll: break
-            }
+    /// The change of a batch of one item, which is one statement, and the key of the item; `nil` for other batches.
+    private func singleChange(of batch: StorageBatch) -> (Change, key: CacheKey)? {
+        guard batch.operations.count == 1, batch.conditions?.isEmpty ?? true, batch.basis == nil, batch.dates.isEmpty
+        else { return nil }
+        switch batch.operations[0] {
+        case .write(let key, let data):
+            let date = ItemDate.number(of: now())
+            return (.one(.init(key: ItemKey(key, in: shards), data: data, created: date, updated: date)), key)
+        case .remove(let key): return (.removal(ItemKey(key, in: shards)), key)
+        case .removeAll: return nil
         }
-        return (.many(WritePlan(batch, in: shards, at: date), if: conditions), nil)
     }
 
     // MARK: Helpers

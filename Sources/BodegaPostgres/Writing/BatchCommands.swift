@@ -1,62 +1,42 @@
 #if Postgres
 import Foundation
 
-/// The statements that apply a batch, in parts of bounded size.
+/// The statements that carry out a plan in a transaction, in parts of bounded size.
 struct BatchCommands: Sendable {
 
     let plan: WritePlan
     let request: ChangeRequest
-    /// Whether to lock the table, after too many conflicts.
-    let locksTable: Bool
-    /// Whether the transaction has begun, and the table is locked if it has to be.
-    var isBegun = false
 
-    /// The minimum number of items for `COPY`, which costs an extra round trip.
-    private static let minimumToCopy = 500
     private static let maximumRows = 2_000
     private static let maximumBytes = 4 << 20
     private static let maximumKeys = 10_000
     private static let maximumKeysOfChange = 1_000
 
-    /// Whether to copy the items into the table if they are new.
-    var mayCopy: Bool { plan.written.count >= Self.minimumToCopy }
-
-    static let beginSerializable = Statement("BEGIN ISOLATION LEVEL SERIALIZABLE")
-
-    /// Whether the batch depends on the items that it finds.
-    var removes: Bool { plan.removesAll || !plan.removed.isEmpty }
-
-    /// The statements that begin the transaction and remove items.
+    /// The statements that lock items which exist.
     ///
-    /// A batch that only writes does not depend on other rows, and all batches lock rows in the same order, so READ
-    /// COMMITTED suffices. A removal depends on the rows that it finds: two batches that each remove what the other one
-    /// writes would both find nothing. So a batch that removes is SERIALIZABLE, and repeated after a conflict.
-    var beginning: [Command] {
-        var commands: [Command] = []
-        if !isBegun {
-            commands.append(removes ? Command(Self.beginSerializable) : .begin)
-            // Before the snapshot of the transaction is taken.
-            if removes, locksTable { commands.append(Command(ItemStatements.lockTable)) }
+    /// - Parameter keys: The keys of the items, in any order.
+    static func locks(_ keys: [ItemKey], collection: Int32) -> [Command] {
+        // The distinct keys in lock order.
+        let keys = keys.sorted { $0 < $1 }.reduce(into: [ItemKey]()) { keys, key in
+            if let last = keys.last, !(last < key) { return }
+            keys.append(key)
         }
-        if plan.removesAll {
-            commands.append(ItemStatements.removeAll(request))
-        } else if !plan.removed.isEmpty {
-            let keys = merged(plan.removed, plan.written.map(\.key))
-            for part in Self.parts(of: keys, Self.maximumKeys) {
-                commands.append(ItemStatements.lockMany.command(collection: request.collection, part))
-            }
-            for part in Self.parts(of: plan.removed, Self.maximumKeys) {
-                commands.append(ItemStatements.removeMany.command(collection: request.collection, part))
-            }
-        }
-        return commands
+        return parts(of: keys, maximumKeys).map { ItemStatements.lockMany.command(collection: collection, $0) }
     }
 
-    /// Returns the places in `plan.removed` of the items that existed, from the results of ``beginning``.
-    func present(in answers: [QueryResult]) throws -> Set<Int> {
+    /// The statements that remove items.
+    var removals: [Command] {
+        if plan.removesAll { return [ItemStatements.removeAll(request)] }
+        return Self.parts(of: plan.removed, Self.maximumKeys).map { part in
+            ItemStatements.removeMany.command(collection: request.collection, part)
+        }
+    }
+
+    /// Returns the places in `plan.removed` of the items that existed, from the results of ``removals``.
+    func present(in answers: some Collection<QueryResult>) throws -> Set<Int> {
+        if plan.removesAll { return [] }
         var places: Set<Int> = []
-        let removals = answers.suffix(Self.parts(of: plan.removed, Self.maximumKeys).count)
-        for (part, answer) in removals.enumerated() {
+        for (part, answer) in answers.enumerated() {
             for row in 0..<answer.count {
                 let place: Int64 = try answer.number(row, 0)
                 places.insert(part * Self.maximumKeys + Int(place) - 1)
@@ -65,19 +45,11 @@ struct BatchCommands: Sendable {
         return places
     }
 
-    /// The statements that log the changes and commit, by the places in `plan.removed` of the items that existed.
-    func ending(present: Set<Int>) -> [Command] { changes(present) + [.commit] }
-
-    /// The statements after ``beginning``, generated lazily.
-    func rest(present: Set<Int>) -> some Sequence<Command> {
-        let writes = plan.written.isEmpty ? [] : [Command(ItemStatements.nextBatch)]
+    /// The statements that write items, generated lazily.
+    var writes: some Sequence<Command> {
+        let number = plan.written.isEmpty ? [] : [Command(ItemStatements.nextBatch)]
         let parts = parts.lazy.map { part in self.write(plan.written[part]) }
-        return [AnySequence(writes), AnySequence(parts), AnySequence(ending(present: present))].lazy.joined()
-    }
-
-    /// All statements of a batch, if its log does not depend on which items existed. They are generated lazily.
-    var all: some Sequence<Command> {
-        [AnySequence(beginning), AnySequence(rest(present: []))].lazy.joined()
+        return [AnySequence(number), AnySequence(parts)].lazy.joined()
     }
 
     // MARK: Parts
@@ -111,7 +83,10 @@ struct BatchCommands: Sendable {
         return Command(setsDates ? ItemStatements.writeManyWithDates : ItemStatements.writeMany, parameters)
     }
 
-    private func changes(_ present: Set<Int>) -> [Command] {
+    /// The statements that log the changes.
+    ///
+    /// - Parameter present: The places in `plan.removed` of the items that existed.
+    func changes(present: Set<Int>) -> [Command] {
         var commands: [Command] = []
         // The statement `removeAll` has logged its changes in the parts before.
         var part: Int32 = plan.removesAll ? ItemStatements.partsOfRemovingAll : 0
@@ -153,14 +128,6 @@ struct BatchCommands: Sendable {
 
     private static func parts<Element>(of elements: [Element], _ size: Int) -> [[Element]] {
         stride(from: 0, to: elements.count, by: size).map { Array(elements[$0..<min($0 + size, elements.count)]) }
-    }
-
-    /// The distinct keys of two lists, in lock order.
-    private func merged(_ left: [ItemKey], _ right: [ItemKey]) -> [ItemKey] {
-        (left + right).sorted { $0 < $1 }.reduce(into: []) { keys, key in
-            if let last = keys.last, !(last < key) { return }
-            keys.append(key)
-        }
     }
 }
 #endif

@@ -13,7 +13,7 @@ import Logging
 /// 3. A transaction that has inserted the identifier and is still open blocks step 2. It *holds* the rows that it has
 ///    changed, so that later writes of the same keys wait on the server. The task repeats step 2 after a pause.
 /// 4. If the outcome is unknown at the deadline, the caller of `settle` receives ``Outcome/unknown``. The task keeps
-///    trying, and `pass` suspends later writes to the collection until the outcome is determined or the rows are held.
+///    trying, and `pass` suspends later writes to its collections until the outcome is determined or the rows are held.
 /// 5. The task ends when there are no entries.
 ///
 /// The lock of `state` guards all mutable state. At most one task works, on one connection at a time. Continuations are
@@ -28,11 +28,20 @@ final class WriteFence: Sendable {
 
     /// A write with an unknown outcome.
     struct UnsettledWrite: Sendable {
+        /// Its request; one of them if it changes several collections.
         let request: ChangeRequest
-        /// Whether it logs its request only after it has locked all rows that it changes.
+        /// Whether it logs that request only after it has locked all rows that it changes.
         let locksFirst: Bool
+        /// The collections that it reads or changes.
+        let collections: Set<Int32>
         /// The server processes that may still execute it.
         var backends: [Session.Backend] = []
+
+        /// - Parameter collections: The collections; `nil` for that of the request.
+        init(request: ChangeRequest, locksFirst: Bool, collections: Set<Int32>? = nil) {
+            (self.request, self.locksFirst) = (request, locksFirst)
+            self.collections = collections ?? [request.collection]
+        }
     }
 
     private struct Entry {
@@ -45,13 +54,15 @@ final class WriteFence: Sendable {
     private struct State {
         var entries: [UUID: Entry] = [:]
         /// Later writes, which wait for entries with an unknown outcome.
-        var laterWrites: [UInt64: (collection: Int32, continuation: UnsafeContinuation<Void, any Error>)] = [:]
+        var laterWrites: [UInt64: (collections: Set<Int32>, continuation: UnsafeContinuation<Void, any Error>)] = [:]
         var nextNumber: UInt64 = 0
         var isWorking = false
         var lastFailure: (any Error)?
 
-        func mustWait(_ collection: Int32) -> Bool {
-            entries.values.contains { $0.waiter == nil && !$0.isHeld && $0.write.request.collection == collection }
+        func mustWait(_ collections: Set<Int32>) -> Bool {
+            entries.values.contains { entry in
+                entry.waiter == nil && !entry.isHeld && !entry.write.collections.isDisjoint(with: collections)
+            }
         }
     }
 
@@ -82,16 +93,17 @@ final class WriteFence: Sendable {
         }
     }
 
-    /// Waits until no earlier write to a collection can be applied late. It returns immediately if none is unsettled.
+    /// Waits until no earlier write to some collections can be applied late. It returns immediately if none is
+    /// unsettled.
     ///
     /// - Throws: A ``PostgresFailure`` at the deadline.
-    func pass(_ collection: Int32, until deadline: PostgresDeadline) async throws {
-        guard state.withLock({ $0.mustWait(collection) }) else { return }
+    func pass(_ collections: Set<Int32>, until deadline: PostgresDeadline) async throws {
+        guard state.withLock({ $0.mustWait(collections) }) else { return }
         try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
             let number: UInt64? = state.withLock { state in
-                guard state.mustWait(collection) else { return nil }
+                guard state.mustWait(collections) else { return nil }
                 state.nextNumber += 1
-                state.laterWrites[state.nextNumber] = (collection, continuation)
+                state.laterWrites[state.nextNumber] = (collections, continuation)
                 return state.nextNumber
             }
             guard let number else { return continuation.resume() }
@@ -125,7 +137,7 @@ final class WriteFence: Sendable {
 
     private func letLaterWritesPass() {
         let free = state.withLock { state in
-            let free = state.laterWrites.filter { !state.mustWait($0.value.collection) }
+            let free = state.laterWrites.filter { !state.mustWait($0.value.collections) }
             for number in free.keys { state.laterWrites[number] = nil }
             return free
         }
