@@ -34,7 +34,7 @@ func visit(_ arguments: [String]) async throws {
 ///
 /// Arguments: path, seed, number of transactions.
 @MainActor
-func moveUnits(_ arguments: [String]) async throws {
+func transferUnits(_ arguments: [String]) async throws {
     let (seed, count) = (UInt64(arguments[1]) ?? 0, Int(arguments[2]) ?? 0)
     let engine = try SQLiteStorageEngine(
         opening: FileManager.Directory(url: URL(fileURLWithPath: arguments[0], isDirectory: true)),

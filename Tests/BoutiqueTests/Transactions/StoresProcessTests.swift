@@ -24,7 +24,7 @@ struct StoresProcessTests {
                     var left = TestSizes.transfers
                     while left > 0 {
                         let child = try Child(
-                            "move-units", folder.path, "\(UInt64.random(in: 0...(.max), using: &random))", "\(left)")
+                            "transfer-units", folder.path, "\(UInt64.random(in: 0...(.max), using: &random))", "\(left)")
                         // One half is killed, after a number of transactions.
                         let isKilled = number < 4
                         let end = isKilled ? Int.random(in: 1...(left + 5), using: &random) : .max
@@ -68,7 +68,7 @@ struct StoresProcessTests {
         var random = SeededGenerator(seed: Seed.current)
         print("EMPORIUM_SEED=\(Seed.current)")
         for round in 0..<TestSizes.kills {
-            let child = try Child("move-units", folder.path, "\(Seed.current &+ UInt64(round))", "100000")
+            let child = try Child("transfer-units", folder.path, "\(Seed.current &+ UInt64(round))", "100000")
             for _ in 0..<Int.random(in: 1...20, using: &random) { _ = await child.nextLine() }
             child.kill()
             _ = await child.lines()
