@@ -34,14 +34,44 @@ extension StorageDatabase {
 package final class StorageMoment: Sendable {
     @TaskLocal package static var current: StorageMoment?
 
-    /// The database whose reads answer from the moment.
-    package let database: any StorageDatabase
-    /// What the database reads.
-    package let state: any Sendable
-
-    package init(of database: any StorageDatabase, _ state: any Sendable) {
-        (self.database, self.state) = (database, state)
+    private struct Content: Sendable {
+        let database: any StorageDatabase
+        let state: any Sendable
     }
+
+    // A structure, because a task that outlives the moment inherits it, and must not keep the database.
+    private struct Contents: Sendable {
+        var content: Content?
+    }
+
+    private let contents: Locked<Contents>
+
+    private init(_ content: Content) { contents = Locked(Contents(content: content)) }
+
+    /// Runs a closure whose reads answer from a moment of a database.
+    ///
+    /// - Parameters:
+    ///   - database: The database.
+    ///   - state: What the database reads.
+    ///   - body: The closure.
+    package static func run(
+        of database: any StorageDatabase, _ state: any Sendable, _ body: @Sendable () async throws -> Void
+    ) async throws {
+        let moment = StorageMoment(Content(database: database, state: state))
+        defer { moment.contents.withLock { $0.content = nil } }
+        try await $current.withValue(moment) { try await body() }
+    }
+
+    /// What a database reads at the moment of the task, `nil` if it has none.
+    package static func state(of database: any StorageDatabase) -> (any Sendable)? {
+        guard let content = current?.contents.withLock({ $0.content }), content.database === database else {
+            return nil
+        }
+        return content.state
+    }
+
+    /// Whether the task reads at a moment.
+    package static var isCurrent: Bool { current?.contents.withLock { $0.content != nil } ?? false }
 }
 
 /// A batch for one of the collections of a ``StorageDatabase``.

@@ -195,9 +195,9 @@ extension StorageEngine {
     /// - Parameter body: Reads and changes objects, see ``StorageTransaction``. It may run more than once.
     /// - Returns: The result of the last run.
     /// - Throws: The error of `body`, or a ``StorageError``; nothing has changed then, except for a write with an
-    ///   unknown outcome. The code is ``StorageError/Code/invalidArgument`` if the engine has no other collections, such
-    ///   as one on a folder, and ``StorageError/Code/conflict`` if other writers have changed what `body` has read in
-    ///   each of 1,000 attempts.
+    ///   unknown outcome. The code is ``StorageError/Code/invalidArgument`` if the engine has no other collections,
+    ///   such as one on a folder, and ``StorageError/Code/conflict`` if other writers have changed what `body` has read
+    ///   in each of 1,000 attempts.
     public func transaction<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (StorageTransaction) async throws -> Result
     ) async throws -> Result {

@@ -139,7 +139,7 @@ package final class LockHolders: Sendable {
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Value
     ) async throws -> sending Value {
         // The suspension waits for the end of the moment.
-        if StorageMoment.current != nil { return try await body() }
+        if StorageMoment.isCurrent { return try await body() }
         while true {
             do {
                 return try await body()

@@ -47,7 +47,7 @@ final class ChangeListener: Sendable {
             if state.task == nil, !state.isClosed {
                 state.generation += 1
                 let generation = state.generation
-                // Without a moment of the caller, which would keep the database.
+                // Without a moment of the caller, which ends before.
                 state.task = StorageMoment.$current.withValue(nil) {
                     Task { [weak self] in await Self.listen(generation) { self } }
                 }

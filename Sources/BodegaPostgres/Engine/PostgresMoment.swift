@@ -170,7 +170,7 @@ extension PostgresDatabase {
     private func run(_ body: @Sendable () async throws -> Void, at moment: PostgresMoment) async throws {
         do {
             try await withTaskCancellationHandler {
-                try await StorageMoment.$current.withValue(StorageMoment(of: self, moment)) { try await body() }
+                try await StorageMoment.run(of: self, moment, body)
             } onCancel: {
                 moment.cancel()
             }
@@ -188,8 +188,7 @@ extension PostgresDatabase {
 
     /// The moment at which the current task reads this database.
     private var moment: PostgresMoment? {
-        guard let current = StorageMoment.current, current.database === self else { return nil }
-        return (current.state as? PostgresMoment).flatMap { $0.isOpen ? $0 : nil }
+        (StorageMoment.state(of: self) as? PostgresMoment).flatMap { $0.isOpen ? $0 : nil }
     }
 
     private func adoptLog() async throws {

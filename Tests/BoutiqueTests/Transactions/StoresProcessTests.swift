@@ -24,7 +24,8 @@ struct StoresProcessTests {
                     var left = TestSizes.transfers
                     while left > 0 {
                         let child = try Child(
-                            "transfer-units", folder.path, "\(UInt64.random(in: 0...(.max), using: &random))", "\(left)")
+                            "transfer-units", folder.path, "\(UInt64.random(in: 0...(.max), using: &random))", "\(left)"
+                        )
                         // One half is killed, after a number of transactions.
                         let isKilled = number < 4
                         let end = isKilled ? Int.random(in: 1...(left + 5), using: &random) : .max

@@ -48,9 +48,23 @@ import Testing
         #expect(book.notes.items.isEmpty)
     }
 
+    @Test("Units are moved")
+    func moving() async throws {
+        let folder = TemporaryFolder()
+        let database = try SQLiteStorageEngine(opening: folder.directory)
+        let storages = try ["a", "b"].map { ObjectStorage<Bank.Account>(storage: try database.collection(named: $0)) }
+        let key = CacheKey("ada")
+        for storage in storages { try await storage.store(Bank.Account(units: 10), forKey: key) }
+        try await Bank().move(3, of: key, from: storages[0], to: storages[1], in: database)
+        #expect(try await storages[0].fetchObject(forKey: key)?.units == 7)
+        #expect(try await storages[1].fetchObject(forKey: key)?.units == 13)
+    }
+}
+
+private struct Bank {
     struct Account: Codable, Sendable { var units: Int }
 
-    nonisolated func move(
+    func move(
         _ units: Int, of key: CacheKey, from: ObjectStorage<Account>, to: ObjectStorage<Account>,
         in database: SQLiteStorageEngine
     ) async throws {
@@ -58,17 +72,5 @@ import Testing
             try await transaction.update(forKey: key, in: from) { $0.units -= units }
             try await transaction.update(forKey: key, in: to) { $0.units += units }
         }
-    }
-
-    @Test("Units are moved")
-    func moving() async throws {
-        let folder = TemporaryFolder()
-        let database = try SQLiteStorageEngine(opening: folder.directory)
-        let storages = try ["a", "b"].map { ObjectStorage<Account>(storage: try database.collection(named: $0)) }
-        let key = CacheKey("ada")
-        for storage in storages { try await storage.store(Account(units: 10), forKey: key) }
-        try await move(3, of: key, from: storages[0], to: storages[1], in: database)
-        #expect(try await storages[0].fetchObject(forKey: key)?.units == 7)
-        #expect(try await storages[1].fetchObject(forKey: key)?.units == 13)
     }
 }

@@ -57,13 +57,12 @@ final class MemoryCollections: StorageDatabase {
             for number in items.keys { _ = items[number]?.startedHistory() }
             return items
         }
-        try await StorageMoment.$current.withValue(StorageMoment(of: self, copies)) { try await body() }
+        try await StorageMoment.run(of: self, copies, body)
     }
 
     /// The items of a collection at the moment of the task's reads, see ``StorageMoment``.
     func itemsAtMoment(_ number: Int) -> MemoryItems? {
-        guard let moment = StorageMoment.current, moment.database === self else { return nil }
-        return (moment.state as? [Int: MemoryItems])?[number]
+        (StorageMoment.state(of: self) as? [Int: MemoryItems])?[number]
     }
 
     /// Runs a closure with the items of locked collections by their numbers. They are moved, because a change of a copy

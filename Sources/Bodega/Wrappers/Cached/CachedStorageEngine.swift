@@ -76,7 +76,7 @@ public struct CachedStorageEngine: ForwardingStorageEngine {
     }
 
     public func fetch(key: CacheKey) async throws -> Data? {
-        if StorageMoment.current != nil { return try await fetch(FetchRequest([key])).value.first?.data }
+        if StorageMoment.isCurrent { return try await fetch(FetchRequest([key])).value.first?.data }
         let reading = cache.beginReading(key)
         if case .hit(let data) = reading { return data }
         return try await fetch(key, reading, ReadOptions()).value
@@ -84,7 +84,7 @@ public struct CachedStorageEngine: ForwardingStorageEngine {
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
         // What is read at an earlier moment may have changed since.
-        guard request.fields == .data, !request.options.needsOriginal, StorageMoment.current == nil else {
+        guard request.fields == .data, !request.options.needsOriginal, !StorageMoment.isCurrent else {
             return try await forward(.fetch(request)) { try await base.fetch(request) }
         }
         if request.keys.count != 1 { return try await fetchMany(request) }

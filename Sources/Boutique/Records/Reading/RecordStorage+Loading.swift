@@ -19,7 +19,7 @@ extension RecordStorage {
         log(decoded.undecodable)
         // Larger records may make the engine evict others.
         // At an earlier moment, it is not known whether they have changed since.
-        if coding.migration != nil, StorageMoment.current == nil, await rewriteOld(decoded) {
+        if coding.migration != nil, !StorageMoment.isCurrent, await rewriteOld(decoded) {
             return try await load(needsCursor: needsCursor)
         }
         var loaded = LoadedRecords(decoded)

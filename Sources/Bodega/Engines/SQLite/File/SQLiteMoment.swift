@@ -107,7 +107,7 @@ extension SQLiteFile {
             let moment = try await SQLiteMoment(of: self)
             do {
                 defer { moment.end() }
-                return try await StorageMoment.$current.withValue(StorageMoment(of: self, moment)) { try await body() }
+                return try await StorageMoment.run(of: self, moment, body)
             } catch let error as SQLiteMoment.Outdated {
                 try await writeUnreported { [self] db in try SQLiteHistory(of: error.table, in: self).begin(in: db) }
             }
@@ -115,13 +115,12 @@ extension SQLiteFile {
     }
 
     /// Whether the task reads this file at one moment.
-    var isAtMoment: Bool { StorageMoment.current?.database === self }
+    var isAtMoment: Bool { StorageMoment.state(of: self) != nil }
 
     /// Reads at the moment of the task, `nil` if it has none.
     func readAtMoment<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value? {
-        guard let moment = StorageMoment.current, moment.database === self else { return nil }
-        return try await (moment.state as? SQLiteMoment)?.read(of: self, body)
+        try await (StorageMoment.state(of: self) as? SQLiteMoment)?.read(of: self, body)
     }
 }
