@@ -165,10 +165,12 @@ struct SharedTurnsTests {
         try process.start()
         #expect(String(decoding: await process.output(output), as: UTF8.self) == "done\n")
         // It reads the last state, and so do all stores and windows.
-        try await stores[0].transaction(with: stores[1]) { first, second in
+        let units = try await stores[0].transaction(with: stores[1]) { first, second in
+            // Also in an attempt that is repeated.
             #expect(UnitAccount.sum(first.items + second.items) == UnitAccount.total)
-            #expect(second["1"]?.units == TestSizes.transfers)
+            return second["1"]?.units
         }
+        #expect(units == TestSizes.transfers)
         #expect(windows[1].items.first { $0.id == "1" }?.units == TestSizes.transfers)
         #expect(watch.wrong.prefix(5) == [], "\(watch.wrong.count) of \(watch.observations)")
     }
