@@ -47,7 +47,9 @@ public final class StorageTransaction: Sendable {
     ///   - storage: The object's collection.
     /// - Returns: The object, `nil` if there is none under the key.
     /// - Throws: A ``StorageError`` if it could not be read or decoded, or if the collection is in another database.
-    public func object<Object>(forKey key: CacheKey, in storage: ObjectStorage<Object>) async throws -> Object? {
+    public nonisolated(nonsending) func object<Object>(
+        forKey key: CacheKey, in storage: ObjectStorage<Object>
+    ) async throws -> Object? {
         try await objects(forKeys: [key], in: storage)[key]
     }
 
@@ -58,7 +60,7 @@ public final class StorageTransaction: Sendable {
     ///   - storage: The objects' collection.
     /// - Returns: The objects that exist, by their keys.
     /// - Throws: See ``object(forKey:in:)``.
-    public func objects<Object>(
+    public nonisolated(nonsending) func objects<Object>(
         forKeys keys: [CacheKey], in storage: ObjectStorage<Object>
     ) async throws -> [CacheKey: Object] {
         let unknown = try withMember(of: storage) { member in
@@ -120,7 +122,7 @@ public final class StorageTransaction: Sendable {
     /// - Returns: The changed object; `nil` if there is none under the key.
     /// - Throws: The error of `change`, or see ``object(forKey:in:)``.
     @discardableResult
-    public func update<Object>(
+    public nonisolated(nonsending) func update<Object>(
         forKey key: CacheKey, in storage: ObjectStorage<Object>, _ change: (inout Object) throws -> Void
     ) async throws -> Object? {
         guard var object = try await object(forKey: key, in: storage) else { return nil }
@@ -192,7 +194,9 @@ extension StorageEngine {
     ///
     /// Collections in wrappers can take part, except for ``MirroredStorageEngine`` and ``LimitedStorageEngine``.
     ///
-    /// - Parameter body: Reads and changes objects, see ``StorageTransaction``. It may run more than once.
+    /// - Parameters:
+    ///   - isolation: The actor on which the closure runs, the caller's by default.
+    ///   - body: Reads and changes objects, see ``StorageTransaction``. It may run more than once.
     /// - Returns: The result of the last run.
     /// - Throws: The error of `body`, or a ``StorageError``; nothing has changed then, except for a write with an
     ///   unknown outcome. The code is ``StorageError/Code/invalidArgument`` if the engine has no other collections,
