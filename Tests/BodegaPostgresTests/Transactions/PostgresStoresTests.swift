@@ -1,0 +1,70 @@
+#if Postgres
+import Bodega
+import BodegaPostgres
+import BodegaTesting
+import Boutique
+import Foundation
+import TestSupport
+import Testing
+
+/// Transactions over stores on PostgreSQL, and what their observers see.
+@MainActor
+@Suite(.timeLimit(.minutes(10)))
+struct PostgresStoresTests {
+
+    @Test("Observers of stores and windows of two clients see all of a transaction or nothing")
+    func sums() async throws {
+        let seed = Seed.current
+        print("EMPORIUM_SEED=\(seed)")
+        let first = try await Collections()
+        let second = try await Collections(first.schema)
+        let clients = [first, second]
+        var (stores, windows, watches): ([[Store<UnitAccount>]], [LiveQuery<UnitAccount>], [UnitWatch]) = ([], [], [])
+        try await UnitAccount.fill([first.left, first.right].map { ObjectStorage(storage: $0) })
+        for client in clients {
+            let engines = [client.left, client.right]
+            let own = [
+                try await Store<UnitAccount>(storage: engines[0]), try await Store<UnitAccount>(storage: engines[1]),
+            ]
+            let live = engines.map { LiveQuery(Query<UnitAccount>(), in: ObjectStorage<UnitAccount>(storage: $0)) }
+            for window in live { try await window.itemsHaveLoaded() }
+            watches.append(UnitWatch(own, live))
+            stores.append(own)
+            windows += live
+        }
+        let moves = zip(stores, 0...).map { own, number in
+            Task {
+                var random = SeededGenerator(seed: seed &+ UInt64(number))
+                for _ in 0..<TestSizes.transfers {
+                    let from = Int.random(in: 0...1, using: &random)
+                    let units = Int.random(in: 1...9, using: &random)
+                    try await own[from].transaction(with: own[1 - from]) { from, to in
+                        try from.update(id: "0") { $0.units -= units }
+                        try to.update(id: "0") { $0.units += units }
+                    }
+                }
+            }
+        }
+        let storages = [second.left, second.right].map { ObjectStorage<UnitAccount>(storage: $0) }
+        let moving = Task.detached {
+            try await UnitAccount.move(
+                storages, in: second.left, count: TestSizes.transfers, seed: seed &+ 100)
+        }
+        for move in moves { try await move.value }
+        try await moving.value
+        for own in stores {
+            try await own[0].transaction(with: own[1]) { left, right in
+                #expect(UnitAccount.sum(left.items + right.items) == UnitAccount.total)
+            }
+            for (store, engine) in zip(own, [first.left, first.right]) {
+                let stored = try await ObjectStorage<UnitAccount>(storage: engine).fetchAllObjects().objects
+                #expect(store.items == stored)
+            }
+        }
+        for watch in watches {
+            #expect(watch.wrong.prefix(5) == [], "\(watch.wrong.count) of \(watch.observations)")
+            #expect(watch.observations > TestSizes.transfers)
+        }
+    }
+}
+#endif
