@@ -124,7 +124,14 @@ private func attempt<Value>(
 ) async throws -> Value {
     var attempts = ConditionalAttempts()
     while true {
-        if parts.contains(where: { $0.cursor == nil }), let error = await turns.show() { throw error }
+        if parts.contains(where: { $0.cursor == nil }) {
+            if let error = await turns.show() { throw error }
+            // Without a basis, a batch would be applied in any state.
+            if parts.contains(where: { $0.cursor == nil }) {
+                try attempts.fail(nil)
+                continue
+            }
+        }
         for part in parts { part.begin() }
         let value = try body()
         var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
