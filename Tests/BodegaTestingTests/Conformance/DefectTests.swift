@@ -53,6 +53,22 @@ import Testing
         _ = try await expectFailure(of: defect.check, configuration)
     }
 
+    @Test(arguments: TransactionDefect.allCases)
+    func `Each defect of transactions is found by its check`(_ defect: TransactionDefect) async throws {
+        let configuration = StorageEngineConformance.Configuration(defect.rawValue) { workspace in
+            DefectiveTransactions(MemoryStorageEngine(now: workspace.clock.now), defect: defect)
+        }
+        _ = try await expectFailure(of: defect.check, configuration)
+    }
+
+    @Test(arguments: StorageEngineConformance.Check.transactions)
+    func `A database passes without a defect`(_ check: StorageEngineConformance.Check) async throws {
+        let configuration = StorageEngineConformance.Configuration("without a defect") { workspace in
+            DefectiveTransactions(MemoryStorageEngine(now: workspace.clock.now), defect: nil)
+        }
+        try await StorageEngineConformance.Case(check: check, configuration: configuration).run()
+    }
+
     @Test func `A report shows the key that an engine can't store, with invisible characters escaped`() async throws {
         let failure = try await expectFailure(of: .readingFormsAgree, Self.configuration(.truncatesKeysAtNul))
         #expect(failure.description.contains("hashed:\"\\u{0301}\\0caf\\u{00E9}\""))
@@ -73,7 +89,8 @@ import Testing
     @Test func `There is a defect for each check`() {
         let checks = Defect.allCases.map(\.check) + RequestDefect.allCases.map(\.check)
         let others = FeedDefect.allCases.map(\.check) + QueryDefect.allCases.map(\.check)
-        #expect(Set(checks + others) == Set(StorageEngineConformance.Check.allCases))
+        let transactions = TransactionDefect.allCases.map(\.check)
+        #expect(Set(checks + others + transactions) == Set(StorageEngineConformance.Check.allCases))
     }
 
     @Test func `The names of checks are unique`() {
