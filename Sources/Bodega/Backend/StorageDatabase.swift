@@ -7,7 +7,7 @@ public protocol StorageDatabase: AnyObject, Sendable {
     /// Applies batches of several collections, in their order: all of them, or none if a condition of any of them is
     /// not met or an error is thrown.
     ///
-    /// Nobody sees a part of them: a read of several collections from one moment finds all or nothing.
+    /// No reader sees a part of them: a read of several collections from one moment finds all or nothing.
     ///
     /// In the logs, the changes have the ``StorageOrigin/shared`` form of the batches' origins.
     ///

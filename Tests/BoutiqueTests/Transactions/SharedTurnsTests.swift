@@ -14,7 +14,7 @@ struct SharedTurnsTests {
     private typealias Account = UnitAccount
 
     @Test(
-        "Observers of stores and windows see all of a transaction or nothing, whoever carries it out",
+        "Observers of stores and windows see all of a transaction or nothing, of any process",
         arguments: [false, true])
     func sums(_ isFile: Bool) async throws {
         let seed = Seed.current
