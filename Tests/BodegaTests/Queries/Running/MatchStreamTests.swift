@@ -18,7 +18,8 @@ struct MatchStreamTests {
         let order = sort.map { [QueryTerm(path: $0, isDescending: isDescending)] } ?? []
         return StorageQuery(condition: filter?.condition ?? .opaque, order: order) { entry, receive in
             entry.data.withUnsafeBytes { bytes in
-                guard let range = JSONScanner.document(bytes), filter?.accepts(bytes, range) ?? true else { return nil }
+                guard isValidUTF8(bytes), let range = JSONScanner.document(bytes), filter?.accepts(bytes, range) ?? true
+                else { return nil }
                 receive((entry.key, entry.data))
                 return path.map { [StorageSortKey(bytes, $0.find(in: bytes, range))] } ?? []
             }
@@ -73,6 +74,56 @@ struct MatchStreamTests {
                 #expect(try await keys(of: query, in: disk, limit: 20) == page.matches.map(\.key.rawValue))
             }
         }
+    }
+
+    /// SQLite 3.40 takes them for JSON, so that they have places in the order of an index, by their bytes.
+    @Test("passes over items that are not UTF-8, like a page", arguments: [false, true])
+    func invalidUTF8(isDescending: Bool) async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+        try await engine.createIndex(StorageIndex("n", isForText: false))
+        // In the order of their bytes: "b", 5,000 texts that are not UTF-8, and "\u{AC00}". The index knows nothing
+        // about the spellings with an escape.
+        let spellings = ["\"b\"", "\"\u{AC00}\"", "\"\\uac00\"", "\"\\u0061\""]
+        var items = spellings.enumerated().flatMap { number, spelling in
+            (0..<3).map { (CacheKey("\(number)\($0)"), Data(#"{"n":\#(spelling),"m":\#(9 - $0)}"#.utf8)) }
+        }
+        for number in 0..<5000 {
+            let text = Data([0xC1]) + Data("\(number)".utf8)
+            items.append((CacheKey("invalid \(number)"), Data(#"{"n":""#.utf8) + text + Data(#""}"#.utf8)))
+        }
+        try await engine.write(items)
+        let groups = [["30", "31", "32"], ["00", "01", "02"], ["10", "11", "12", "20", "21", "22"]]
+        let expected = (isDescending ? groups.reversed() : groups).flatMap { $0 }
+
+        let sorted = try query(sort: "n", isDescending: isDescending)
+        #expect(try await keys(of: sorted, in: engine) == expected)
+        let all = try await sorted.page(from: StorageReader(engine), limit: .max, after: nil)
+        #expect(all.matches.map(\.key.rawValue) == expected)
+
+        let paths = ["n", "m"].map { StorageIndex($0).query }
+        var twice = StorageQuery<FoundItem>(
+            condition: .opaque,
+            order: [QueryTerm(path: "n", isDescending: isDescending), QueryTerm(path: "m", isDescending: false)],
+            examine: { entry, receive in
+                entry.data.withUnsafeBytes { bytes in
+                    guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return nil }
+                    receive((entry.key, entry.data))
+                    return paths.map { StorageSortKey(bytes, $0.find(in: bytes, range)) }
+                }
+            })
+        twice.glance = { [examine = twice.examine] entry in
+            try examine(entry) { _ in }.map { .keys($0, isMatch: false) } ?? .nothing
+        }
+        let byTwo = [["32", "31", "30"], ["02", "01", "00"], ["12", "22", "11", "21", "10", "20"]]
+        var found: [String] = []
+        var place: QueryPlace?
+        repeat {
+            let page = try await twice.page(from: StorageReader(engine), limit: 4, after: place)
+            found += page.matches.map(\.key.rawValue)
+            place = page.hasMore ? page.places.last : nil
+        } while place != nil && found.count < 100
+        #expect(found == (isDescending ? byTwo.reversed() : byTwo).flatMap { $0 })
     }
 
     @Test("begins before the engine is read to the end, and ends at the limit", arguments: [nil, "n"])

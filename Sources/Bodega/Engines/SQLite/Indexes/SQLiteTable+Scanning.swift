@@ -119,6 +119,8 @@ extension SQLiteTable {
         return try lookup.rows(of: request.keys) { key, row in try columns.item(key, in: row) }
     }
 
+    /// - Parameter expression: The SQL of an index, whose sort keys are read. Items whose key is a text that is not
+    ///   UTF-8 are left out.
     private func read(
         _ conditions: SQLiteConditions, in db: Database, _ fields: StorageFields,
         selecting expression: String? = nil, orderedBy order: String?, _ receive: (StorageItem) throws -> Bool
@@ -132,7 +134,10 @@ extension SQLiteTable {
         defer { statement.reset() }
         try conditions.bind(to: statement)
         while try statement.step() {
-            if try !receive(Self.item(columns, in: statement)) { return }
+            let item = try Self.item(columns, in: statement)
+            // Swift can't decode an item whose key is not UTF-8, and nothing could go on after its place.
+            if expression != nil, item.sortKey == nil { continue }
+            if try !receive(item) { return }
         }
     }
 
@@ -152,6 +157,12 @@ extension SQLiteTable {
         while true {
             var places = try places(expression, from: lower, to: upper, count: count, in: db)
             let isLast = places.count < count
+            places.removeAll { $0.sortKey == nil }
+            if !isLast, places.isEmpty {
+                // All of them are texts that are not UTF-8.
+                count *= 2
+                continue
+            }
             let cut = isLast ? nil : places.last?.sortKey
             if let cut { places.removeAll { $0.sortKey == cut } }
             var end = places.startIndex
@@ -172,10 +183,11 @@ extension SQLiteTable {
             }
             if !isComplete { return }
             upper = .before(cut)
-            count = min(count * 2, 4096)
+            count = count >= 4096 ? count : min(count * 2, 4096)
         }
     }
 
+    /// The first places in descending order. Those whose key is a text that is not UTF-8 are without one.
     private func places(
         _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, count: Int,
         in db: Database
@@ -279,7 +291,7 @@ extension SQLiteStatement {
         switch type(at: column) {
         case .integer: .integer(Int64(integer(at: column) ?? 0))
         case .real: StorageSortKey(real(at: column))
-        case .text: .text(text(at: column))
+        case .text: hasInvalidText(at: column) ? nil : .text(text(at: column))
         case .null: StorageSortKey.none
         case .blob: nil
         }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import RecordCoder
 
 /// A prepared statement of a connection, driven through SQLite's own interface.
 ///
@@ -148,6 +149,12 @@ struct SQLiteStatement {
         guard let bytes = sqlite3_column_text(raw, column) else { return "" }
         let count = Int(sqlite3_column_bytes(raw, column))
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    /// Whether the text in a column of the current row is not UTF-8.
+    func hasInvalidText(at column: Int32) -> Bool {
+        guard let bytes = sqlite3_column_text(raw, column) else { return false }
+        return !isValidUTF8(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(raw, column))))
     }
 
     /// The integer in a column of the current row, `nil` for NULL.
