@@ -67,6 +67,9 @@ public struct StorageError: Error, Sendable {
         public static let timedOut = Code(rawValue: "timedOut")
         /// Other writers have changed an item during each of many attempts to change it. Nothing was written.
         public static let conflict = Code(rawValue: "conflict")
+        /// An item can't be removed, because another one names it, see ``StorageReference/Removal/refuse``. Nothing
+        /// was changed.
+        public static let referenced = Code(rawValue: "referenced")
         /// An argument is invalid, such as an empty name.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
     }

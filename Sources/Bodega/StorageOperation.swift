@@ -11,3 +11,13 @@ public enum StorageOperation: Sendable, Equatable {
     /// Removes all items, including those written earlier in the same batch.
     case removeAll
 }
+
+extension StorageOperation {
+    /// Whether the operation removes items.
+    var isRemoval: Bool {
+        switch self {
+        case .write: false
+        case .remove, .removeAll: true
+        }
+    }
+}

@@ -17,7 +17,8 @@ public import Foundation
 /// All members of `StorageEngine` follow from these. Implement others, such as ``StorageEngine/fetchAll()``, only where
 /// that is faster.
 ///
-/// The capabilities that only some engines have are properties: ``log``, ``indexes``, ``database`` and ``traits``. By
+/// The capabilities that only some engines have are properties: ``log``, ``indexes``, ``database``,
+/// ``references`` and ``traits``. By
 /// default, a wrapper passes them on; see ``ForwardingStorageEngine`` and ``TransformingStorageEngine``.
 public protocol StorageBackend: ThrowingStorageEngine {
 
@@ -58,6 +59,9 @@ public protocol StorageBackend: ThrowingStorageEngine {
     /// A wrapper that applies each batch as one batch of its base has that of the base, see ``StorageBatch/group``.
     var database: (any StorageDatabase)? { get }
 
+    /// The references of the items to items of other collections, `nil` if the engine can keep none.
+    var references: (any StorageReferences)? { get }
+
     /// What the engine can do, and what a caller has to expect.
     var traits: StorageTraits { get }
 
@@ -76,6 +80,8 @@ extension StorageBackend {
     public var indexes: (any StorageIndexes)? { nil }
 
     public var database: (any StorageDatabase)? { nil }
+
+    public var references: (any StorageReferences)? { nil }
 
     public func now() -> Date { Date() }
 

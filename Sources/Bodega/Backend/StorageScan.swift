@@ -25,6 +25,18 @@ public enum StorageScan: Sendable, Hashable {
     case approximate(StorageIndex, from: StorageSortKeyBound, to: StorageSortKeyBound)
 }
 
+extension StorageScan {
+    /// The rest of the scan after an item; `nil` for a scan that has no order.
+    package func continued(after place: StoragePlace) -> StorageScan? {
+        switch self {
+        case .all: .all(after: place.position)
+        case .range(let index, let lower, let upper, let isDescending, _):
+            .range(index, from: lower, to: upper, isDescending: isDescending, after: place)
+        case .irregular, .approximate: nil
+        }
+    }
+}
+
 /// The place of an item in the order of an index, or in insertion order.
 public struct StoragePlace: Sendable, Hashable {
     /// The sort key in the index; `nil` if the order is that of insertion, or the engine does not know the key.

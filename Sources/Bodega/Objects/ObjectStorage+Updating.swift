@@ -58,6 +58,7 @@ extension ObjectStorage {
     private func replace(
         _ key: CacheKey, _ change: (Object?) throws -> Object?
     ) async throws -> Object? {
+        try await declareReferences()
         let request = FetchRequest([key], options: ReadOptions(needsOriginal: true))
         while true {
             try Task.checkCancellation()

@@ -17,6 +17,8 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     package let coder: any ObjectCoder
     /// Creates the indexes of the objects' type.
     let indexCreation: IndexCreation
+    /// Declares the references of the objects' type.
+    let referenceDeclaration = ReferenceDeclaration(of: Object.self)
     /// Whether stored objects have shown what they can about these indexes.
     let hasSampled = Locked(false)
 
@@ -53,6 +55,7 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     ///   - key: The key to store it under.
     /// - Throws: A ``StorageError`` if it could not be encoded or written; the previous object is then unchanged.
     public func store(_ object: Object, forKey key: CacheKey) async throws {
+        try await declareReferences()
         try await storage.write(try coder.encode(object, for: key), key: key)
     }
 
@@ -61,6 +64,7 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     /// - Parameter objectsAndKeys: The objects and their keys. Of two with the same key the later one wins.
     /// - Throws: A ``StorageError``. If an object could not be encoded, none was stored.
     public func store(_ objectsAndKeys: [(key: CacheKey, object: Object)]) async throws {
+        try await declareReferences()
         let encoded = coder.encode(each: objectsAndKeys.lazy.map { $0.object }, for: objectsAndKeys.lazy.map { $0.key })
         try await storage.write(zip(objectsAndKeys, encoded).map { ($0.key, try $1.get()) })
     }
@@ -72,6 +76,7 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     /// - Parameter key: The object's key.
     /// - Throws: A ``StorageError`` if it could not be removed.
     public func removeObject(forKey key: CacheKey) async throws {
+        try await declareReferences()
         try await storage.remove(key: key)
     }
 
@@ -80,6 +85,7 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     /// - Parameter keys: The objects' keys.
     /// - Throws: A ``StorageError`` if they could not be removed.
     public func removeObject(forKeys keys: [CacheKey]) async throws {
+        try await declareReferences()
         try await storage.remove(keys: keys)
     }
 
@@ -87,6 +93,12 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     ///
     /// - Throws: A ``StorageError`` if they could not be removed.
     public func removeAllObjects() async throws {
+        try await declareReferences()
         try await storage.removeAllData()
+    }
+
+    /// Declares the references of the objects' type, unless that was done.
+    func declareReferences() async throws {
+        try await referenceDeclaration.declare(to: storage)
     }
 }

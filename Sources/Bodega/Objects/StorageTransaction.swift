@@ -22,6 +22,7 @@ public final class StorageTransaction: Sendable {
 
     private struct Member: Sendable {
         let engine: any StorageBackend
+        let references: ReferenceDeclaration
         /// What was read, `nil` if there was nothing.
         var read: [CacheKey: Data?] = [:]
         /// What was written, `nil` if it was removed.
@@ -150,7 +151,8 @@ public final class StorageTransaction: Sendable {
                 }
                 state.order.append(id)
             }
-            return try body(&state.members[id, default: Member(engine: storage.storage)])
+            let new = Member(engine: storage.storage, references: storage.referenceDeclaration)
+            return try body(&state.members[id, default: new])
         }
     }
 
@@ -161,6 +163,9 @@ public final class StorageTransaction: Sendable {
         let members = state.withLock { state in
             state.hasEnded = true
             return state.order.compactMap { state.members[$0] }
+        }
+        for member in members where !member.operations.isEmpty {
+            try await member.references.declare(to: member.engine)
         }
         let batches = members.map { member in
             let read = member.read.map { StorageCondition(key: $0.key, data: $0.value) }

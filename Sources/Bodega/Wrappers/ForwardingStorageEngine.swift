@@ -86,6 +86,10 @@ extension ForwardingStorageEngine {
 
     public var database: (any StorageDatabase)? { base.database }
 
+    public var references: (any StorageReferences)? {
+        base.references.map { ForwardedReferences(engine: self, base: $0) }
+    }
+
     public var traits: StorageTraits { base.traits }
 
     public func now() -> Date { base.now() }
@@ -126,6 +130,27 @@ private struct ForwardedIndexes: StorageIndexes {
     func removeIndex(_ index: StorageIndex) async throws {
         _ = try await engine.forward(.removeIndex(index)) {
             try await base.removeIndex(index)
+            return StorageAnswer(StorageDone())
+        }
+    }
+}
+
+private struct ForwardedReferences: StorageReferences {
+    let engine: any ForwardingStorageEngine
+    let base: any StorageReferences
+
+    func fetchReferences() async throws -> [StorageReference] {
+        var references: [StorageReference] = []
+        _ = try await engine.forward(.fetchReferences) {
+            references = try await base.fetchReferences()
+            return StorageAnswer(StorageDone())
+        }
+        return references
+    }
+
+    func declareReferences(_ references: [StorageReference]) async throws {
+        _ = try await engine.forward(.declareReferences(references)) {
+            try await base.declareReferences(references)
             return StorageAnswer(StorageDone())
         }
     }

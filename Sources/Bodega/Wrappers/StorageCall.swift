@@ -24,6 +24,10 @@ public enum StorageCall: Sendable {
     case createIndex(StorageIndex)
     /// ``StorageIndexes/removeIndex(_:)``.
     case removeIndex(StorageIndex)
+    /// ``StorageReferences/fetchReferences()``.
+    case fetchReferences
+    /// ``StorageReferences/declareReferences(_:)``.
+    case declareReferences([StorageReference])
 
     /// What a call does, without its arguments, for example as a dimension of metrics.
     public enum Operation: String, Sendable, CaseIterable {
@@ -47,12 +51,16 @@ public enum StorageCall: Sendable {
         case createIndex
         /// Removes an index.
         case removeIndex
+        /// Lists the references.
+        case fetchReferences
+        /// Declares references.
+        case declareReferences
 
-        /// Whether calls change items or indexes.
+        /// Whether calls change items, indexes or declarations.
         public var isWrite: Bool {
             switch self {
-            case .apply, .applyStream, .createIndex, .removeIndex: true
-            case .fetch, .scan, .fetchStream, .fetchCursor, .fetchChanges, .fetchIndexes: false
+            case .apply, .applyStream, .createIndex, .removeIndex, .declareReferences: true
+            case .fetch, .scan, .fetchStream, .fetchCursor, .fetchChanges, .fetchIndexes, .fetchReferences: false
             }
         }
     }
@@ -70,10 +78,12 @@ public enum StorageCall: Sendable {
         case .fetchIndexes: .fetchIndexes
         case .createIndex: .createIndex
         case .removeIndex: .removeIndex
+        case .fetchReferences: .fetchReferences
+        case .declareReferences: .declareReferences
         }
     }
 
-    /// Whether the call changes items or indexes.
+    /// Whether the call changes items, indexes or declarations.
     public var isWrite: Bool { operation.isWrite }
 
     /// The key of a call for a single item; `nil` for other calls.

@@ -13,6 +13,8 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     let logger: Logger
     /// The records that expire.
     let expiringRecords = ExpiringRecords()
+    /// Declares the references of the items' type.
+    let referenceDeclaration = ReferenceDeclaration(of: Item.self)
     private let currentOrigin = Locked(StorageOrigin.random())
 
     init(engine: any StorageEngine, coding: RecordCoding<Item>, logger: Logger = boutiqueLogger) {

@@ -1,11 +1,14 @@
+import Foundation
+
 /// The items of a ``MemoryStorageEngine``, which engines on the same collection share.
 final class MemoryCollection: Sendable {
     let items = Locked(MemoryItems())
     let signals = ChangeSignals()
     /// The order in which several collections are locked.
     let number: Int
+    let name: String
 
-    fileprivate init(number: Int) { self.number = number }
+    fileprivate init(number: Int, name: String) { (self.number, self.name) = (number, name) }
 }
 
 /// Collections in memory that can change together.
@@ -13,12 +16,14 @@ final class MemoryCollection: Sendable {
 /// The locks of the collections guard their items. Who needs several locks takes them by their numbers.
 final class MemoryCollections: StorageDatabase {
     private let collections = Locked<[ExactText: MemoryCollection]>([:])
+    /// The references of all collections.
+    private let links = Locked<[ReferenceLink]>([])
 
     /// Returns a collection, and creates it if necessary.
     func collection(named name: String) -> MemoryCollection {
         collections.withLock { collections in
             if let collection = collections[ExactText(name)] { return collection }
-            let collection = MemoryCollection(number: collections.count)
+            let collection = MemoryCollection(number: collections.count, name: name)
             collections[ExactText(name)] = collection
             return collection
         }
@@ -29,24 +34,118 @@ final class MemoryCollections: StorageDatabase {
             guard let engine = part.engine as? MemoryStorageEngine, engine.database === self else {
                 throw StorageError(.invalidArgument, "The engine is not on one of these collections.")
             }
-            return (engine: engine, batch: part.batch, date: engine.now())
+            return Part(
+                collection: engine.collection, batch: part.batch,
+                origin: (part.batch.origin ?? engine.currentOrigin).shared, date: engine.now())
         }
-        let collections = Dictionary(parts.map { ($0.engine.collection.number, $0.engine.collection) }) { first, _ in
-            first
-        }
+        return try apply(parts)
+    }
+
+    /// A batch for a collection, whose origin is known.
+    struct Part {
+        let collection: MemoryCollection
+        let batch: StorageBatch
+        let origin: StorageOrigin
+        let date: Date
+    }
+
+    /// Applies batches, and what follows from the removal of items that others name.
+    func apply(_ parts: [Part]) throws -> [BatchOutcome] {
+        let links = links.withLock { $0 }
+        let cascade = ReferenceCascade(links)
+        let removals = parts.filter { cascade.follows($0.batch.operations, in: $0.collection.name) }
+        let known = collections.withLock { $0 }
+        let involved =
+            removals.isEmpty
+            ? Dictionary(parts.map { ($0.collection.number, $0.collection) }) { first, _ in first }
+            : Dictionary(uniqueKeysWithValues: known.values.map { ($0.number, $0) })
         var items: [Int: MemoryItems] = [:]
-        let outcomes = Self.taking(collections.values.sorted { $0.number < $1.number }[...], into: &items) { items in
-            guard parts.allSatisfy({ items[$0.engine.collection.number]?.allows($0.batch) ?? false }) else {
-                return parts.map { _ in BatchOutcome(wasApplied: false) }
+        let result = Self.taking(involved.values.sorted { $0.number < $1.number }[...], into: &items) { items in
+            guard parts.allSatisfy({ items[$0.collection.number]?.allows($0.batch) ?? false }) else {
+                return Result<[BatchOutcome], any Error>.success(parts.map { _ in BatchOutcome(wasApplied: false) })
             }
-            return parts.map { engine, batch, date in
-                let origin = (batch.origin ?? engine.currentOrigin).shared
-                let commit = items[engine.collection.number]?.apply(batch, at: date, by: origin)
+            // A refusal undoes everything. Otherwise a copy would make the first change copy all items.
+            let before = links.contains { $0.reference.onRemoval == .refuse } && !removals.isEmpty ? items : nil
+            var removed: [(collection: MemoryCollection, identifiers: [CacheKey: [StorageSortKey?]])] = []
+            for part in removals {
+                let identifiers = items[part.collection.number]?.identifiers(part.batch.operations) {
+                    cascade.identifiers(of: $0, in: part.collection.name)
+                }
+                removed.append((part.collection, identifiers ?? [:]))
+            }
+            let outcomes = parts.map { part in
+                let commit = items[part.collection.number]?.apply(part.batch, at: part.date, by: part.origin)
                 return BatchOutcome(commit: commit ?? nil)
             }
+            var cascade = cascade
+            for (collection, identifiers) in removed {
+                let core = items[collection.number]?.core
+                let gone = identifiers.filter { core?.contains($0.key) != true }
+                cascade.removed(gone.values, from: collection.name)
+            }
+            do {
+                try Self.finish(&cascade, known, &items, at: removals.first?.date ?? Date())
+            } catch {
+                if let before { items = before }
+                return .failure(error)
+            }
+            return .success(outcomes)
         }
-        if outcomes.allSatisfy(\.wasApplied) { for collection in collections.values { collection.signals.send() } }
+        let outcomes = try result.get()
+        if outcomes.allSatisfy(\.wasApplied) { for collection in involved.values { collection.signals.send() } }
         return outcomes
+    }
+
+    /// Carries out what follows from the removal of items.
+    private static func finish(
+        _ cascade: inout ReferenceCascade, _ known: [ExactText: MemoryCollection], _ items: inout [Int: MemoryItems],
+        at date: Date
+    ) throws {
+        let origin = StorageOrigin().shared
+        while let step = cascade.next() {
+            switch step {
+            case .read(let name, let scan):
+                guard case .all(let position) = scan, let number = known[ExactText(name)]?.number else {
+                    try cascade.receive([], end: nil)
+                    continue
+                }
+                var end: StoragePlace?
+                var found: [StorageItem] = []
+                for entry in (items[number]?.core ?? MemoryCore()).entries(after: position ?? .min) {
+                    let item = StorageItem(key: entry.key, data: entry.data, position: entry.position)
+                    if cascade.isWanted(item) { found.append(item) }
+                    if found.count == ReferenceCascade.partSize {
+                        end = item.place
+                        break
+                    }
+                }
+                try cascade.receive(found, end: end)
+            case .apply(let name, let operations):
+                guard let number = known[ExactText(name)]?.number else { continue }
+                items[number]?.apply(operations, dates: [:], at: date, by: origin)
+            }
+        }
+    }
+
+    // MARK: References
+
+    /// Whether something can follow from operations on a collection.
+    func follows(_ operations: [StorageOperation], in collection: String) -> Bool {
+        let links = links.withLock { $0 }
+        return !links.isEmpty && ReferenceCascade(links).follows(operations, in: collection)
+    }
+
+    /// The references of a collection.
+    func references(of collection: String) -> [StorageReference] {
+        links.withLock { $0.filter { $0.source.hasSameBytes(as: collection) }.map(\.reference) }
+    }
+
+    /// Replaces the references of a collection.
+    func declare(_ references: [StorageReference], of collection: String) {
+        links.withLock { links in
+            links.removeAll { $0.source.hasSameBytes(as: collection) }
+            links += references.map { ReferenceLink(source: collection, reference: $0, index: nil) }
+        }
     }
 
     func atOneMoment(_ body: @Sendable () async throws -> Void) async throws {

@@ -27,6 +27,23 @@ struct MemoryItems: Sendable {
         return before.flatMap { before in history.map { StorageCommit(before: before, after: $0.cursor) } }
     }
 
+    /// The identifiers of the items that operations may remove.
+    ///
+    /// - Parameter identify: Returns the identifiers of an item.
+    func identifiers(
+        _ operations: [StorageOperation], _ identify: (Data) -> [StorageSortKey?]
+    ) -> [CacheKey: [StorageSortKey?]] {
+        var identifiers: [CacheKey: [StorageSortKey?]] = [:]
+        for operation in operations {
+            switch operation {
+            case .write: break
+            case .remove(let key): identifiers[key] = core[key].map { identify($0.data) }
+            case .removeAll: for entry in core.entries { identifiers[entry.key] = identify(entry.data) }
+            }
+        }
+        return identifiers
+    }
+
     /// Applies operations in order.
     mutating func apply(
         _ operations: some Sequence<StorageOperation>, dates: [CacheKey: StorageDates], at date: Date,

@@ -99,12 +99,16 @@ public final class MemoryStorageEngine: StorageBackend {
     }
 
     public func remove(key: CacheKey) async throws {
-        change(CollectionOfOne(.remove(key: key)))
+        _ = try await apply(StorageBatch([.remove(key: key)]))
     }
 
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
         if let group = batch.group { return try await group.join(self, collection: collection.number, batch) }
         let (date, origin) = (now(), batch.origin ?? currentOrigin)
+        if collections.follows(batch.operations, in: collection.name) {
+            let part = MemoryCollections.Part(collection: collection, batch: batch, origin: origin.shared, date: date)
+            return StorageAnswer(try collections.apply([part])[0])
+        }
         let outcome = items.withLock { items in
             guard items.allows(batch) else { return BatchOutcome(wasApplied: false) }
             return BatchOutcome(commit: items.apply(batch, at: date, by: origin))
@@ -133,6 +137,20 @@ public final class MemoryStorageEngine: StorageBackend {
     public var database: (any StorageDatabase)? { collections }
 
     public var log: (any StorageLog)? { self }
+
+    public var references: (any StorageReferences)? { self }
+}
+
+extension MemoryStorageEngine: StorageReferences {
+
+    public func fetchReferences() async throws -> [StorageReference] { collections.references(of: collection.name) }
+
+    /// Declares the references of the collection, for as long as its items exist. To find the items that name a removed
+    /// one, all items are read.
+    public func declareReferences(_ references: [StorageReference]) async throws {
+        try references.check()
+        collections.declare(references, of: collection.name)
+    }
 }
 
 extension StorageItem {

@@ -191,7 +191,7 @@ package final class SQLiteCollection: Sendable {
         while true {
             do {
                 return try withTable { table in
-                    try change(table, since: place, isLogged: true) { contents, change in
+                    try change(table, at: date, since: place, isLogged: true) { contents, change in
                         change.operations = try body(contents)
                     } _: { db, batch in
                         try table.apply(batch, at: date, in: db)
@@ -218,12 +218,13 @@ package final class SQLiteCollection: Sendable {
         _ = try readOne(orElse: true) { $0.isEmpty }
         guard let table = knownTable else { return committed(SQLiteOwnChange()) }
         do {
-            try change(table, since: place, isLogged: !table.isOfCollection) { contents, change in
+            let date = Date()
+            try change(table, at: date, since: place, isLogged: !table.isOfCollection) { contents, change in
                 change.removed = try contents.allItems()
                 change.operations = [.removeAll]
             } _: { db, batch in
                 if table.isOfCollection { return try SQLiteCollections.remove(table, in: db) }
-                try table.apply(batch, at: Date(), in: db)
+                try table.apply(batch, at: date, in: db)
             } committed: {
                 committed($0)
             }
@@ -235,6 +236,7 @@ package final class SQLiteCollection: Sendable {
 
     private func change(
         _ table: SQLiteTable,
+        at date: Date,
         since place: @escaping @Sendable () -> SQLiteFollowedState?,
         isLogged: Bool,
         planning plan: @escaping @Sendable (SQLiteContents, inout SQLiteOwnChange) throws -> Void,
@@ -243,7 +245,8 @@ package final class SQLiteCollection: Sendable {
     ) throws {
         let origin = StorageOrigin.current ?? origin
         let planned = Locked(SQLiteOwnChange())
-        try core.blockingWrite(to: table, by: origin, isLogged: isLogged) { [self] db in
+        let removing = SQLiteFile.Removing({ planned.withLock { $0.operations } }, at: date)
+        try core.blockingWrite(to: table, by: origin, isLogged: isLogged, removing: removing) { [self] db in
             var change = SQLiteOwnChange()
             change.earlier = try place().flatMap { try changes(since: $0, creatingLog: true, in: db) }
             try plan(SQLiteContents(table: table, db: db), &change)

@@ -50,7 +50,7 @@ struct SQLiteExamination {
         let tables = try String.fetchAll(
             db,
             sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-        var known: Set = ["emporium_collections", SQLiteRowNumbers.name]
+        var known: Set = ["emporium_collections", SQLiteRowNumbers.name, SQLiteReferences.name]
         if try SQLiteTable.standard.exists(in: db) {
             known.formUnion(["data", SQLiteTable.standard.log.plainName])
             findings += try examine(.standard, "the unnamed collection")

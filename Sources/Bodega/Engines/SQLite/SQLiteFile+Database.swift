@@ -13,7 +13,10 @@ extension SQLiteFile: StorageDatabase {
             let origin = (batch.origin ?? engine.currentOrigin).shared
             var batch = batch
             batch.origin = origin
-            return (table: engine.table, origin: origin, work: engine.work(for: batch))
+            return (
+                table: engine.table, origin: origin, removing: Removing(batch.operations, at: engine.now()),
+                work: engine.work(for: batch)
+            )
         }
         let commits = try await write(changes) { db in
             try parts.allSatisfy { engine, batch in try engine.allows(batch, in: db) }

@@ -32,7 +32,8 @@ extension SQLiteStorageEngine {
         if name.isEmpty { return }
         let found = try await core.readMany { [core] db in try core.existingTable(ofCollection: name, in: db) }
         guard let found else { return }
-        try await core.write(to: found, by: currentOrigin, isLogged: false) { db in
+        let removing = SQLiteFile.Removing([.removeAll], at: now())
+        try await core.write(to: found, by: currentOrigin, isLogged: false, removing: removing) { db in
             try SQLiteCollections.remove(found, in: db)
         }
         await core.vacuumIfQuick()

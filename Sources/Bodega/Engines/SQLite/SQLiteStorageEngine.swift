@@ -97,7 +97,9 @@ public final class SQLiteStorageEngine: StorageBackend {
         let wasApplied = Locked(true)
         var batch = batch
         batch.origin = origin
-        let commit = try await core.write(to: table, by: origin) { [self, batch, work = work(for: batch)] db in
+        let removing = SQLiteFile.Removing(batch.operations, at: now())
+        let commit = try await core.write(to: table, by: origin, removing: removing) {
+            [self, batch, work = work(for: batch)] db in
             let isAllowed = try allows(batch, in: db)
             wasApplied.withLock { $0 = isAllowed }
             if isAllowed { try work(db) }

@@ -167,15 +167,3 @@ private struct MatchStream {
 
 /// The approximate number of bytes of the items that are in memory at the same time.
 private let partSize = 1 << 20
-
-extension StorageScan {
-    /// The rest of the scan after an item; `nil` for a scan that has no order.
-    fileprivate func continued(after place: StoragePlace) -> StorageScan? {
-        switch self {
-        case .all: .all(after: place.position)
-        case .range(let index, let lower, let upper, let isDescending, _):
-            .range(index, from: lower, to: upper, isDescending: isDescending, after: place)
-        case .irregular, .approximate: nil
-        }
-    }
-}

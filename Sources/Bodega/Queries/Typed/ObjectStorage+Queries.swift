@@ -188,7 +188,7 @@ extension ObjectStorage {
 
 extension StorageBackend {
     /// Creates the indexes that the engine lacks and can have.
-    fileprivate func createIndexes(_ indexes: [StorageIndex]) async throws {
+    func createIndexes(_ indexes: [StorageIndex]) async throws {
         guard let own = self.indexes, !indexes.isEmpty else { return }
         let existing = try await own.fetchIndexes()
         var failure: (any Error)?

@@ -13,6 +13,7 @@ extension ObjectStorage {
     /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
     @discardableResult
     public func removeObjects(matching query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Int {
+        try await declareReferences()
         prepareIndexes()
         let unordered = query.sorted(by: [])
         var count = 0

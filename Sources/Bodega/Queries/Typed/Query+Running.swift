@@ -168,9 +168,16 @@ extension StorageError {
 }
 
 extension Decodable {
-    /// The indexes that the type declares.
+    /// The indexes that the type declares, also those of its references.
     static var queryIndexes: [Index<Self>] {
-        func indexes<Object: Queryable>(of type: Object.Type) -> Any { type.indexes }
+        func indexes<Object: Queryable>(of type: Object.Type) -> Any {
+            var indexes = type.indexes
+            for index in type.references.compactMap(\.index)
+            where !indexes.contains(where: { $0.storageIndex.isOver(index.storageIndex.path) }) {
+                indexes.append(index)
+            }
+            return indexes
+        }
         guard let type = self as? any Queryable.Type else { return [] }
         return indexes(of: type) as? [Index<Self>] ?? []
     }

@@ -30,6 +30,13 @@
 public protocol Queryable: Codable {
     /// The indexes over the type's properties.
     static var indexes: [Index<Self>] { get }
+
+    /// The properties that name other objects, see ``Reference``. By default, there are none.
+    static var references: [Reference<Self>] { get }
+}
+
+extension Queryable {
+    public static var references: [Reference<Self>] { [] }
 }
 
 /// A declaration that a property is stored in a certain member of the JSON, and that engines have an index over it.

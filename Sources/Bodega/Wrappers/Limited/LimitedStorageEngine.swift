@@ -41,6 +41,9 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
     /// None. Its batches are followed by others, which evict items.
     public var database: (any StorageDatabase)? { nil }
 
+    /// None. What follows from the removal of another item would change the items without the engine's knowledge.
+    public var references: (any StorageReferences)? { nil }
+
     /// Those of the base. The engine evicts items, and its changes wait for others, which ends early when their task is
     /// cancelled.
     public var traits: StorageTraits { base.traits.union(.evicts).subtracting(.ignoresCancellation) }

@@ -75,6 +75,9 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
     /// None. Its batches are those of two engines.
     public var database: (any StorageDatabase)? { nil }
 
+    /// None. What follows from the removal of another item would change the base alone.
+    public var references: (any StorageReferences)? { nil }
+
     /// Those of the base, but changes wait for each other, which ends early when their task is cancelled. Positions are
     /// stable if those of both engines are.
     public var traits: StorageTraits {

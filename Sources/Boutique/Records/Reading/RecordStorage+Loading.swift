@@ -12,6 +12,7 @@ extension RecordStorage {
     /// - Parameter needsCursor: Whether the method throws if the engine has a log whose cursor can't be read.
     /// - Throws: The engine's error. A record that can't be decoded does not cause an error.
     func load(needsCursor: Bool = false) async throws -> LoadedRecords<Item> {
+        try await referenceDeclaration.declare(to: engine)
         let decoding = ConcurrentDecoding(coding)
         let (cursor, unreadable) = try await readAll(into: decoding, needsCursor: needsCursor)
         var decoded = await decoding.result()

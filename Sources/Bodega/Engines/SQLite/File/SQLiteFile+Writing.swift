@@ -10,6 +10,7 @@ extension SQLiteFile {
     ///   - table: The collection's table.
     ///   - origin: The origin to record in the log.
     ///   - isLogged: Whether the change is in the log, not one that removes the log.
+    ///   - removing: What the change may remove.
     ///   - work: Carries the change out. It may run more than once.
     /// - Returns: The place of the change in the log, `nil` if there is no log.
     @discardableResult
@@ -17,12 +18,36 @@ extension SQLiteFile {
         to table: SQLiteTable,
         by origin: StorageOrigin,
         isLogged: Bool = true,
+        removing: Removing? = nil,
         _ work: @escaping SQLiteGroupCommit.Work
     ) async throws -> StorageCommit? {
-        let (work, _, committed) = signaling(to: table, by: origin, isLogged: isLogged, work)
+        let change = signaling(to: table, by: origin, isLogged: isLogged, removing: removing, work)
         let commit = Locked<StorageCommit?>(nil)
-        try await commitRepeating(work) { commit.withLock { $0 = committed() } }
+        try await commitRepeating { db in
+            try change.work(db)
+            try change.finish(db)
+        } committed: {
+            commit.withLock { $0 = change.committed() }
+        }
         return commit.withLock { $0 }
+    }
+
+    /// Operations that may remove items which others name.
+    struct Removing: Sendable {
+        /// The operations, in the transaction. It may be called more than once.
+        let operations: @Sendable () -> [StorageOperation]
+        /// The date of the writes that follow from them.
+        let date: Date
+
+        init(_ operations: @escaping @Sendable () -> [StorageOperation], at date: Date) {
+            (self.operations, self.date) = (operations, date)
+        }
+
+        /// - Returns: `nil` if no operation removes anything.
+        init?(_ operations: [StorageOperation], at date: Date) {
+            guard operations.contains(where: \.isRemoval) else { return nil }
+            self.init({ operations }, at: date)
+        }
     }
 
     /// Commits a change, again if a suspension has ended the first attempt.
@@ -47,15 +72,20 @@ extension SQLiteFile {
     ///   - mayBegin: Whether to carry them out, which it finds out in the same transaction. It may run more than once.
     /// - Returns: The places of the changes in the logs, `nil` if they were not carried out.
     func write(
-        _ changes: [(table: SQLiteTable, origin: StorageOrigin, work: SQLiteGroupCommit.Work)],
+        _ changes: [(table: SQLiteTable, origin: StorageOrigin, removing: Removing?, work: SQLiteGroupCommit.Work)],
         if mayBegin: @escaping @Sendable (Database) throws -> Bool
     ) async throws -> [StorageCommit?]? {
-        let parts = changes.map { signaling(to: $0.table, by: $0.origin, isLogged: true, $0.work) }
+        let parts = changes.map {
+            signaling(to: $0.table, by: $0.origin, isLogged: true, removing: $0.removing, $0.work)
+        }
         let (begins, places) = (Locked(false), Locked<[StorageCommit?]>([]))
         try await commitRepeating { db in
             let may = try mayBegin(db)
             begins.withLock { $0 = may }
-            if may { for part in parts { try part.work(db) } }
+            if !may { return }
+            for part in parts { try part.work(db) }
+            // One part can remove what refers to an item that another part removes.
+            for part in parts { try part.finish(db) }
         } committed: {
             if begins.withLock({ $0 }) { places.withLock { $0 = parts.map { $0.committed() } } }
         }
@@ -68,6 +98,7 @@ extension SQLiteFile {
     ///   - table: The collection's table.
     ///   - origin: The origin to record in the log.
     ///   - isLogged: Whether the change is in the log, not one that removes the log.
+    ///   - removing: What the change may remove.
     ///   - plan: Runs before, in the same transaction. It may create the log, and may run more than once.
     ///   - work: Carries the change out. It may run more than once.
     ///   - afterwards: Called with the place of the change in the log, in the order of the commits. It must not use the
@@ -76,23 +107,31 @@ extension SQLiteFile {
         to table: SQLiteTable,
         by origin: StorageOrigin,
         isLogged: Bool,
+        removing: Removing,
         planning plan: @escaping SQLiteGroupCommit.Work,
         _ work: @escaping SQLiteGroupCommit.Work,
         committed afterwards: @escaping @Sendable (StorageCommit?) -> Void
     ) throws {
         try ThreadTransaction.checkUse(of: self)
-        let (work, place, committed) = signaling(to: table, by: origin, isLogged: isLogged, planning: plan, work)
+        let change = signaling(
+            to: table, by: origin, isLogged: isLogged, removing: removing, planning: plan, work)
         try mapped {
             if let transaction {
                 return try transaction.write(to: table, by: origin) { db in
-                    try work(db)
-                    return place()
+                    try change.work(db)
+                    try change.finish(db)
+                    return change.place()
                 } committed: {
-                    afterwards(committed())
+                    afterwards(change.committed())
                 }
             }
             let (writer, commits) = try blockingWritable()
-            try commits.blockingCommit(on: writer, work) { afterwards(committed()) }
+            try commits.blockingCommit(on: writer) { db in
+                try change.work(db)
+                try change.finish(db)
+            } committed: {
+                afterwards(change.committed())
+            }
         }
     }
 
@@ -111,36 +150,73 @@ extension SQLiteFile {
         }
     }
 
+    /// A change that records its origin in the log, and signals itself when it is committed.
+    private struct SignalingChange: Sendable {
+        /// Carries the change out.
+        let work: SQLiteGroupCommit.Work
+        /// Carries out what follows from removed items, after all changes of the transaction.
+        let finish: SQLiteGroupCommit.Work
+        /// The place of the change in the log, `nil` if there is no log.
+        let place: @Sendable () -> StorageCommit?
+        /// Signals the change, and returns its place.
+        let committed: @Sendable () -> StorageCommit?
+    }
+
+    private struct Attempt: Sendable {
+        var commit: StorageCommit?
+        var removal: SQLiteRemoval?
+        var consequences: [SQLiteRemoval.Consequence] = []
+    }
+
     /// Makes a change record its origin in the log, and signal itself when it is committed.
-    ///
-    /// - Returns: What carries the change out, its place in the log, `nil` if there is no log, and what signals it and
-    ///   returns the place.
     private func signaling(
         to table: SQLiteTable,
         by origin: StorageOrigin,
         isLogged: Bool,
+        removing: Removing?,
         planning plan: SQLiteGroupCommit.Work? = nil,
         _ work: @escaping SQLiteGroupCommit.Work
-    ) -> (
-        work: SQLiteGroupCommit.Work, place: @Sendable () -> StorageCommit?,
-        committed: @Sendable () -> StorageCommit?
-    ) {
-        let commit = Locked<StorageCommit?>(nil)
-        return (
-            { [self] db in
+    ) -> SignalingChange {
+        let attempt = Locked(Attempt())
+        return SignalingChange(
+            work: { [self] db in
+                attempt.withLock { $0 = Attempt() }
                 try plan?(db)
+                let removal = try removing.flatMap { try SQLiteRemoval(of: $0.operations(), from: table, in: db) }
+                attempt.withLock { $0.removal = removal }
                 guard isLogged else { return try work(db) }
-                try createAwaitedLog(of: table, in: db)
-                let attributed = try logs.attribute(to: origin, in: table.log, db) { try work(db) }
-                commit.withLock { $0 = attributed }
+                let commit = try attribute(to: origin, in: table, db) { try work(db) }
+                attempt.withLock { $0.commit = commit }
             },
-            { commit.withLock { $0 } },
-            { [watch] in
-                let commit = commit.withLock { $0 }
-                watch.committed(table, commit, by: origin)
-                return commit
-            }
-        )
+            finish: { [self] db in
+                let (removal, commit) = attempt.withLock { ($0.removal, $0.commit) }
+                guard let removing, let removal else { return }
+                let consequences = try removal.finish(at: removing.date, in: self, db) {
+                    // Followers show the change together with what follows from it.
+                    guard let before = commit.flatMap({ SQLiteLog.Row($0.before) }) else { return }
+                    try table.log.setOrigin(origin.shared, ofChangesAfter: before, in: db)
+                }
+                attempt.withLock { $0.consequences = consequences }
+            },
+            place: { attempt.withLock { $0.commit } },
+            committed: { [watch] in
+                let attempt = attempt.withLock { $0 }
+                watch.committed(table, attempt.commit, by: origin)
+                for consequence in attempt.consequences {
+                    watch.committed(consequence.table, consequence.commit, by: consequence.origin)
+                }
+                return attempt.commit
+            })
+    }
+
+    /// Changes a collection inside of a transaction, and records the origin of the changes in its log.
+    ///
+    /// - Returns: The place of the changes in the log, `nil` if there is no log.
+    func attribute(
+        to origin: StorageOrigin, in table: SQLiteTable, _ db: Database, _ work: () throws -> Void
+    ) throws -> StorageCommit? {
+        try createAwaitedLog(of: table, in: db)
+        return try logs.attribute(to: origin, in: table.log, db, work)
     }
 
     /// Creates the log of a collection inside of a transaction if a reader waits for the first change.

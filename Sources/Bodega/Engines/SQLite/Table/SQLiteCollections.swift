@@ -45,6 +45,24 @@ enum SQLiteCollections {
         return id.map(table)
     }
 
+    /// The table of a collection, `nil` if it does not exist.
+    ///
+    /// - Parameter name: The collection's name, the empty one for that without a name.
+    static func existingTable(of name: String, in db: Database) throws -> SQLiteTable? {
+        let table = name.isEmpty ? .standard : try table(of: name, in: db)
+        return try table.flatMap { try $0.exists(in: db) ? $0 : nil }
+    }
+
+    /// The name of a table's collection, the empty one if it has none; `nil` if the register doesn't contain it.
+    static func name(of table: SQLiteTable, in db: Database) throws -> String? {
+        guard let id = id(of: table) else { return "" }
+        guard try exists(in: db) else { return nil }
+        let statement = try SQLiteStatement("SELECT name FROM emporium_collections WHERE id = ?1", in: db)
+        defer { statement.reset() }
+        try statement.bind(id, at: 1)
+        return try statement.step() && !statement.text(at: 0).isEmpty ? statement.text(at: 0) : nil
+    }
+
     private static func table(_ id: Int) -> SQLiteTable { SQLiteTable(name: prefix + "\(id)") }
 
     /// Whether the register contains the collection of a table.

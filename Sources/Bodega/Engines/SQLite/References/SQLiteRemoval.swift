@@ -1,0 +1,99 @@
+import Foundation
+import GRDB
+
+/// What follows from a removal of items that others name, within the transaction of the removal.
+///
+/// Its changes have an origin of their own, because they are not what the writer has written: a store that removes an
+/// item finds out in the log what else is gone.
+struct SQLiteRemoval {
+
+    /// Changes of a collection.
+    struct Consequence: Sendable {
+        let table: SQLiteTable
+        let origin: StorageOrigin
+        var commit: StorageCommit?
+    }
+
+    private let collection: String
+    private let table: SQLiteTable
+    private var cascade: ReferenceCascade
+    /// The identifiers of the items that are about to be removed.
+    private var identifiers: [CacheKey: [StorageSortKey?]] = [:]
+
+    /// Begins before operations are carried out.
+    ///
+    /// - Returns: `nil` if they remove nothing that a reference can name.
+    init?(of operations: [StorageOperation], from table: SQLiteTable, in db: Database) throws {
+        guard operations.contains(where: \.isRemoval) else { return nil }
+        let links = try SQLiteReferences.links(in: db)
+        guard !links.isEmpty, let name = try SQLiteCollections.name(of: table, in: db) else { return nil }
+        (collection, self.table, cascade) = (name, table, ReferenceCascade(links))
+        guard cascade.concerns(name) else { return nil }
+        if operations.contains(.removeAll) {
+            try table.scan(.all(after: nil), [.data], in: db) { item in
+                identifiers[item.key] = cascade.identifiers(of: item.data, in: name)
+                return true
+            }
+        } else {
+            let keys = operations.compactMap { if case .remove(let key) = $0 { key } else { nil } }
+            for start in stride(from: 0, to: keys.count, by: ReferenceCascade.partSize) {
+                let part = keys[start..<min(start + ReferenceCascade.partSize, keys.count)]
+                for item in try table.items(FetchRequest(Array(part)), in: db) {
+                    identifiers[item.key] = cascade.identifiers(of: item.data, in: name)
+                }
+            }
+        }
+    }
+
+    /// Carries out what follows, after the operations.
+    ///
+    /// - Parameters:
+    ///   - date: The date of the writes.
+    ///   - file: The file.
+    ///   - willChange: Called before the first change.
+    /// - Returns: The changes of each collection.
+    func finish(
+        at date: Date, in file: SQLiteFile, _ db: Database, _ willChange: () throws -> Void
+    ) throws -> [Consequence] {
+        var cascade = cascade
+        var identifiers = identifiers
+        if try table.exists(in: db) {
+            let keys = Array(identifiers.keys)
+            for key in try table.existing(among: keys, in: db) { identifiers[key] = nil }
+        }
+        cascade.removed(identifiers.values, from: collection)
+        let origin = StorageOrigin.random().shared
+        var consequences: [String: Consequence] = [:]
+        while let step = cascade.next() {
+            switch step {
+            case .read(let collection, let scan):
+                guard let table = try SQLiteCollections.existingTable(of: collection, in: db) else {
+                    try cascade.receive([], end: nil)
+                    continue
+                }
+                var end: StoragePlace?
+                var items: [StorageItem] = []
+                try table.scan(scan, [.data], in: db) { item in
+                    try LockHolders.shared.check()
+                    if cascade.isWanted(item) { items.append(item) }
+                    guard items.count >= ReferenceCascade.partSize, scan.continued(after: item.place) != nil else {
+                        return true
+                    }
+                    end = item.place
+                    return false
+                }
+                try cascade.receive(items, end: end)
+            case .apply(let collection, let operations):
+                guard let table = try SQLiteCollections.existingTable(of: collection, in: db) else { continue }
+                if consequences.isEmpty { try willChange() }
+                let commit = try file.attribute(to: origin, in: table, db) {
+                    try table.apply(StorageBatch(operations, origin: origin), at: date, in: db)
+                }
+                var consequence = consequences[table.name] ?? Consequence(table: table, origin: origin, commit: commit)
+                if let commit { consequence.commit?.after = commit.after }
+                consequences[table.name] = consequence
+            }
+        }
+        return Array(consequences.values)
+    }
+}

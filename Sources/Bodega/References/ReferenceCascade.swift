@@ -1,0 +1,224 @@
+package import Foundation
+import RecordCoder
+
+/// A reference with the collection whose items have it.
+package struct ReferenceLink: Hashable, Sendable {
+    /// The name of the collection.
+    package var source: String
+    package var reference: StorageReference
+    /// The index over the member that a search can use.
+    package var index: StorageIndex?
+
+    package init(source: String, reference: StorageReference, index: StorageIndex?) {
+        (self.source, self.reference, self.index) = (source, reference, index)
+    }
+}
+
+/// What follows from the removal of items that others name: which items to read, and what to do with those that name a
+/// removed one.
+///
+/// The engine carries it out within the transaction of the removal:
+///
+/// 1. It calls ``removed(_:from:)`` with the identifiers of the items that its operations have removed.
+/// 2. It takes one ``Step`` after the other from ``next()``. It reads what a step asks for, and calls
+///    ``receive(_:end:)``, or applies operations.
+/// 3. Items that are removed by a step can be named by others. What follows from them comes first, so that the memory
+///    that is needed follows the depth of the references, not the number of items.
+/// 4. Whether removed items are still named by a reference that refuses is looked up at the end, when all others are
+///    removed that the transaction removes.
+package struct ReferenceCascade: Sendable {
+    package enum Step: Sendable {
+        /// Read the items of a collection in a scan for which ``ReferenceCascade/isWanted(_:)`` returns `true`. Pass
+        /// them to ``ReferenceCascade/receive(_:end:)``, at most ``ReferenceCascade/partSize`` at a time if the scan
+        /// can be continued.
+        case read(collection: String, StorageScan)
+        case apply(collection: String, [StorageOperation])
+    }
+
+    /// The number of items that are changed at a time.
+    package static let partSize = 500
+
+    /// Identifiers of removed items, and what is left to read to find the items that name them.
+    private struct Search: Sendable {
+        let link: ReferenceLink
+        let ids: Set<StorageSortKey>
+        /// The next one is the last.
+        var scans: [StorageScan]
+        private let query: JSONQuery
+
+        init(_ link: ReferenceLink, _ ids: Set<StorageSortKey>) {
+            (self.link, self.ids) = (link, ids)
+            query = StorageIndex(link.reference.path).query
+            guard let index = link.index else {
+                scans = [.all(after: nil)]
+                return
+            }
+            let keys = StorageSortKeyRanges.union(ids.map { StorageSortKeyRanges($0) })
+            scans = [.irregular(index)] + keys.doubtful(in: index) + keys.candidates.scans(of: index)
+        }
+
+        /// Whether an item names one of the removed items.
+        func isWanted(_ item: Data) -> Bool {
+            item.withUnsafeBytes { bytes in
+                guard let range = JSONScanner.validDocument(bytes), let member = query.find(in: bytes, range) else {
+                    return false
+                }
+                return elements(in: bytes, member).contains { ids.contains($0.id) }
+            }
+        }
+
+        private func elements(
+            in bytes: UnsafeRawBufferPointer, _ member: Range<Int>
+        ) -> [(id: StorageSortKey, range: Range<Int>)] {
+            guard link.reference.isList else { return [(StorageSortKey(bytes, member), member)] }
+            guard bytes[member.lowerBound] == UInt8(ascii: "[") else { return [] }
+            var elements: [(StorageSortKey, Range<Int>)] = []
+            JSONScanner.forEachElement(of: bytes, member) { elements.append((StorageSortKey(bytes, $0), $0)) }
+            return elements
+        }
+
+        /// The item without the identifiers, `nil` if it can't be written in this way.
+        func cleared(_ item: Data) -> Data? {
+            let names = StorageIndex(link.reference.path).names
+            guard link.reference.isList else { return JSONText.setting(names, to: "null", in: item) }
+            let rest = item.withUnsafeBytes { bytes -> String? in
+                guard let range = JSONScanner.validDocument(bytes), let member = query.find(in: bytes, range) else {
+                    return nil
+                }
+                let kept = elements(in: bytes, member).filter { !ids.contains($0.id) }
+                return "[" + kept.map { String(decoding: bytes[$0.range], as: UTF8.self) }.joined(separator: ",") + "]"
+            }
+            return rest.flatMap { JSONText.setting(names, to: $0, in: item) }
+        }
+    }
+
+    /// The references to each collection.
+    private let links: [ExactText: [ReferenceLink]]
+    /// The next one is the last.
+    private var searches: [Search] = []
+    private var refusals: [Search] = []
+    private var operations: (collection: String, [StorageOperation])?
+    /// The identifiers of the items that the operations remove, if others can name them.
+    private var removed: [[StorageSortKey?]] = []
+
+    /// - Parameter links: All references of the database.
+    package init(_ links: [ReferenceLink]) {
+        self.links = Dictionary(
+            grouping: links.filter { $0.reference.onRemoval != .keep }, by: { ExactText($0.reference.target) })
+    }
+
+    /// Whether anything follows from the removal of items of a collection.
+    package func concerns(_ collection: String) -> Bool { links[ExactText(collection)] != nil }
+
+    /// Whether something can follow from operations on a collection.
+    package func follows(_ operations: [StorageOperation], in collection: String) -> Bool {
+        operations.contains(where: \.isRemoval) && concerns(collection)
+    }
+
+    /// The identifiers by which references can name an item.
+    ///
+    /// - Parameters:
+    ///   - item: The item.
+    ///   - collection: The collection.
+    package func identifiers(of item: Data, in collection: String) -> [StorageSortKey?] {
+        (links[ExactText(collection)] ?? []).map { link in
+            item.withUnsafeBytes { bytes in
+                let query = StorageIndex(link.reference.targetPath).query
+                guard let range = JSONScanner.validDocument(bytes), let member = query.find(in: bytes, range) else {
+                    return nil
+                }
+                let id = StorageSortKey(bytes, member)
+                return id == .none ? nil : id
+            }
+        }
+    }
+
+    /// Adds items that were removed and that don't exist any more.
+    ///
+    /// - Parameters:
+    ///   - identifiers: The ``identifiers(of:in:)`` of the items, as they were stored.
+    ///   - collection: Their collection.
+    package mutating func removed(_ identifiers: some Collection<[StorageSortKey?]>, from collection: String) {
+        for (number, link) in (links[ExactText(collection)] ?? []).enumerated() {
+            let ids = Array(Set(identifiers.compactMap { $0[number] }))
+            // A search without an index reads all items.
+            let size = link.index == nil ? 50_000 : 1_000
+            for start in stride(from: 0, to: ids.count, by: size) {
+                let search = Search(link, Set(ids[start..<min(start + size, ids.count)]))
+                if link.reference.onRemoval == .refuse { refusals.append(search) } else { searches.append(search) }
+            }
+        }
+    }
+
+    /// Returns what to do next, `nil` if nothing is left.
+    package mutating func next() -> Step? {
+        if let (collection, operations) = operations {
+            self.operations = nil
+            return .apply(collection: collection, operations)
+        }
+        if !removed.isEmpty, let source = searches.last?.link.source {
+            let identifiers = removed
+            removed = []
+            self.removed(identifiers, from: source)
+        }
+        while let search = searches.last {
+            if let scan = search.scans.last { return .read(collection: search.link.source, scan) }
+            searches.removeLast()
+        }
+        while let refusal = refusals.last {
+            if let scan = refusal.scans.last { return .read(collection: refusal.link.source, scan) }
+            refusals.removeLast()
+        }
+        return nil
+    }
+
+    /// Whether an item of the current scan names a removed one.
+    package func isWanted(_ item: StorageItem) -> Bool {
+        (searches.last ?? refusals.last)?.isWanted(item.data) ?? false
+    }
+
+    /// Takes the items of the current scan that are wanted.
+    ///
+    /// - Parameters:
+    ///   - items: The items.
+    ///   - end: The place after which the scan is continued, `nil` if it is complete.
+    /// - Throws: ``StorageError/Code/referenced`` if one of them refuses the removal.
+    package mutating func receive(_ items: [StorageItem], end: StoragePlace?) throws {
+        guard let search = searches.last else {
+            if let item = items.first, let refusal = refusals.last { throw StorageError.referenced(refusal.link, item) }
+            refusals[refusals.count - 1].scans.removeLast()
+            return
+        }
+        let scan = searches[searches.count - 1].scans.removeLast()
+        if let rest = end.flatMap(scan.continued) { searches[searches.count - 1].scans.append(rest) }
+        var operations: [StorageOperation] = []
+        for item in items {
+            if search.link.reference.onRemoval == .remove {
+                operations.append(.remove(key: item.key))
+                if concerns(search.link.source) { removed.append(identifiers(of: item.data, in: search.link.source)) }
+            } else if let data = search.cleared(item.data) {
+                operations.append(.write(key: item.key, data: data))
+            }
+        }
+        if !operations.isEmpty { self.operations = (search.link.source, operations) }
+    }
+}
+
+extension StorageError {
+    fileprivate static func referenced(_ link: ReferenceLink, _ item: StorageItem) -> StorageError {
+        let collection = link.source.isEmpty ? "the unnamed collection" : "the collection \"\(link.source)\""
+        return StorageError(
+            .referenced,
+            """
+            An item can't be removed, because the item \(item.key) of \(collection) names it in its member \
+            "\(link.reference.path)". Remove or change that item first, or in the same batch.
+            """)
+    }
+}
+
+extension JSONScanner {
+    /// The range of the JSON value that a text consists of; `nil` if the text is not JSON or not UTF-8.
+    fileprivate static func validDocument(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+        isValidUTF8(bytes) ? document(bytes) : nil
+    }
+}

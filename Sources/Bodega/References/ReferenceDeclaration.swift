@@ -1,0 +1,56 @@
+import Logging
+
+/// Declares the references of a type of objects to an engine, once, and creates their indexes in the background.
+package final class ReferenceDeclaration: Sendable {
+    private let isDone: Locked<Bool>
+    private let references: [StorageReference]
+    private let indexes: [StorageIndex]
+    /// The name of the type.
+    private let type: String
+    private let indexCreation = IndexCreation(clock: ContinuousClock())
+
+    /// Creates a declaration.
+    ///
+    /// - Parameter type: The type of the objects.
+    package init<Object: Codable>(of type: Object.Type) {
+        references = Object.storageReferences
+        let references = references.filter { !$0.isList }
+        indexes =
+            references.isEmpty
+            ? [] : Object.storageIndexes.filter { index in references.contains { index.isOver($0.path) } }
+        self.type = "\(type)"
+        isDone = Locked(self.references.isEmpty)
+    }
+
+    /// Declares the references, unless that was done. A type without any leaves the declarations of others as they are.
+    ///
+    /// - Parameter engine: The engine.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the engine can keep none.
+    package func declare(to engine: any StorageBackend) async throws {
+        if isDone.withLock({ $0 }) { return }
+        guard let own = engine.references else { throw StorageError.noReferences(type, in: engine) }
+        // Equal ones are not written again, by which a reader would become a writer.
+        if try await Set(own.fetchReferences()) != Set(references) {
+            do {
+                try await own.declareReferences(references)
+            } catch let error as StorageError where error.code == .readOnly {
+                bodegaLogger.debug("References are not declared.", metadata: ["error": "\(error)"])
+            }
+        }
+        indexCreation.begin { indexes } _: { try await engine.createIndexes($0) }
+        isDone.withLock { $0 = true }
+    }
+}
+
+extension StorageError {
+    fileprivate static func noReferences(_ type: String, in engine: any StorageBackend) -> StorageError {
+        StorageError(
+            .invalidArgument,
+            """
+            \(Swift.type(of: engine)) can't keep the references that \(type) declares. Use a collection of \
+            SQLiteStorageEngine, MemoryStorageEngine or PostgresStorageEngine, in no wrapper or in one that passes on \
+            what the engine can do, such as logged() or cached(). Those that change keys or data, such as \
+            encrypted(), can't.
+            """)
+    }
+}
