@@ -37,7 +37,11 @@ package final class ReferenceDeclaration: Sendable {
                 bodegaLogger.debug("References are not declared.", metadata: ["error": "\(error)"])
             }
         }
-        indexCreation.begin { indexes } _: { try await engine.createIndexes($0) }
+        indexCreation.begin {
+            indexes
+        } _: {
+            try await engine.createIndexes($0)
+        }
         isDone.withLock { $0 = true }
     }
 }
