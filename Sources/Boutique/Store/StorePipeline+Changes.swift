@@ -71,11 +71,12 @@ extension StorePipeline {
         let lost = shown(written.lost.keys)
         let operations = lost.isEmpty ? operations : [[.remove(lost)]] + operations
         if isFollowing, let changes = written.changes {
+            let mustAttend = changes.maySpanCollections || changes.hasConsequences
+            if mustAttend, await attend(with: .operations(operations, written)) { return }
             if !changes.hasForeignChanges {
                 log.cursor = changes.cursor
                 return await shownChange(operations, exceptions).show()
             }
-            if changes.maySpanCollections, await attend(with: .operations(operations, written)) { return }
             if let change = await shownChange(changes, with: operations, exceptions) {
                 change.show()
                 // The log contains what was evicted, but not what has expired.
@@ -166,7 +167,8 @@ extension StorePipeline: SharedTurnMember {
         var (operations, written): ([[StoreChange<Item>]], WrittenOperations<Item>?) = ([], nil)
         if case .operations(let unshown, let own) = unshown { (operations, written) = (unshown, own) }
         guard !mustReload, let cursor = log.cursor,
-            let changes = try await records.changes(since: cursor, removed: written?.removedKeys)
+            let changes = try await records.changes(
+                since: cursor, hasWritten: written != nil, removed: written?.removedKeys)
         else { return try await readAll() }
         if !changes.hasForeignChanges {
             if written != nil { return await shownOperations(upTo: changes.cursor) }

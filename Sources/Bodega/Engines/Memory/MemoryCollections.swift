@@ -84,7 +84,10 @@ final class MemoryCollections: StorageDatabase {
                 cascade.removed(gone.values, from: collection.name)
             }
             do {
-                try Self.finish(&cascade, known, &items, at: removals.first?.date ?? Date())
+                if try Self.finish(&cascade, known, &items, at: removals.first?.date ?? Date()) {
+                    // A reader has to read the consequences, too.
+                    return .success(parts.map { _ in BatchOutcome() })
+                }
             } catch {
                 if let before { items = before }
                 return .failure(error)
@@ -97,10 +100,13 @@ final class MemoryCollections: StorageDatabase {
     }
 
     /// Carries out what follows from the removal of items.
+    ///
+    /// - Returns: Whether anything was changed.
     private static func finish(
         _ cascade: inout ReferenceCascade, _ known: [ExactText: MemoryCollection], _ items: inout [Int: MemoryItems],
         at date: Date
-    ) throws {
+    ) throws -> Bool {
+        var isChanged = false
         let origin = StorageOrigin().shared
         while let step = cascade.next() {
             switch step {
@@ -123,8 +129,10 @@ final class MemoryCollections: StorageDatabase {
             case .apply(let name, let operations):
                 guard let number = known[ExactText(name)]?.number else { continue }
                 items[number]?.apply(operations, dates: [:], at: date, by: origin)
+                isChanged = true
             }
         }
+        return isChanged
     }
 
     // MARK: References

@@ -12,6 +12,10 @@ struct RecordChanges<Item: StorableItem>: Sendable {
     /// this package don't say so.
     private(set) var maySpanCollections = false
 
+    /// Whether the store's own changes have changed other collections, too: what follows from the removal of an item
+    /// that others name.
+    private(set) var hasConsequences = false
+
     private var parts: [NetEffect] = []
     /// The records that other origins have written, as they are at the cursor.
     private var records: [CacheKey: DecodedRecord<Item>] = [:]
@@ -37,6 +41,7 @@ struct RecordChanges<Item: StorableItem>: Sendable {
         ownRemovals: Set<CacheKey>? = nil
     ) {
         self.cursor = cursor
+        hasConsequences = changes.contains { $0.origin == origin && $0.origin?.isShared == true }
         let isShown = changes.allSatisfy { change in
             change.origin == origin && (change.kind == .written || ownRemovals?.contains(change.key) ?? true)
         }

@@ -52,10 +52,14 @@ extension RecordStorage {
 
     /// Reads the changes since a cursor, and decodes the changed records.
     ///
-    /// - Parameter removed: The keys of the records that the store itself has removed, if it has changed records since
-    ///   the cursor. A wrapper may have removed others in the same batches, to keep within its limits.
+    /// - Parameters:
+    ///   - hasWritten: Whether the store itself has changed records since the cursor.
+    ///   - removed: The keys of the records that it has removed, `nil` if it has removed all. A wrapper may have removed
+    ///     others in the same batches, to keep within its limits.
     /// - Returns: The changes, or `nil` if the log does not reach back to the cursor.
-    func changes(since cursor: StorageCursor, removed: Set<CacheKey>? = nil) async throws -> RecordChanges<Item>? {
+    func changes(
+        since cursor: StorageCursor, hasWritten: Bool = false, removed: Set<CacheKey>? = nil
+    ) async throws -> RecordChanges<Item>? {
         guard let changeLog else { return nil }
         let origin = origin
         let request = ChangesRequest(
@@ -64,8 +68,11 @@ extension RecordStorage {
             let answer = try await changeLog.fetchChanges(request)
             guard let delta = answer.value else { return nil }
             expiringRecords.note(delta.items)
-            if delta.changes.isEmpty, let removed {
-                guard let own = try await allChanges(since: cursor) else { return nil }
+            if delta.changes.isEmpty, hasWritten {
+                guard let own = try await allChanges(since: cursor) else {
+                    // The log is too short for the removal of all records.
+                    return removed == nil ? RecordChanges(ownUpTo: delta.cursor) : nil
+                }
                 // Another origin has changed something in between, so its items are needed.
                 if own.changes.contains(where: { $0.origin != origin }) { continue }
                 return RecordChanges(own.changes, [], upTo: own.cursor, ownOrigin: origin, ownRemovals: removed)

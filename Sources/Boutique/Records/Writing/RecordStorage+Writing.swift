@@ -90,7 +90,7 @@ extension RecordStorage {
         // The engine signals later changes.
         if let commit, commit.before == cursor { return RecordChanges(ownUpTo: commit.after) }
         do {
-            return try await changes(since: cursor, removed: written.removedKeys)
+            return try await changes(since: cursor, hasWritten: true, removed: written.removedKeys)
         } catch {
             // The operations are written. The store catches up later, and logs the error if it persists.
             boutiqueLogger.debug("Changes could not be read after a write.", metadata: ["error": "\(error)"])

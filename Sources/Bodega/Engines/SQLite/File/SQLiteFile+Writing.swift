@@ -205,7 +205,8 @@ extension SQLiteFile {
                 for consequence in attempt.consequences {
                     watch.committed(consequence.table, consequence.commit, by: consequence.origin)
                 }
-                return attempt.commit
+                // A reader has to read the consequences, too.
+                return attempt.consequences.isEmpty ? attempt.commit : nil
             })
     }
 

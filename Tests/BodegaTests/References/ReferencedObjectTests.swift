@@ -1,0 +1,169 @@
+import Bodega
+import Foundation
+import Logging
+import TestSupport
+import Testing
+
+private struct Folder: Codable, Sendable, Identifiable, Equatable {
+    var id: String
+    var parentID: String?
+}
+
+private struct Page: Codable, Sendable, Identifiable, Equatable {
+    var id: UUID
+    var folderID: String
+}
+
+private struct Album: Codable, Sendable, Identifiable, Equatable {
+    var id: Int
+    var noteIDs: [UUID]
+}
+
+extension Folder: Queryable {
+    static let indexes: [Index<Folder>] = []
+    static let references = [
+        Reference("parentID", \Folder.parentID, to: Folder.self, in: "folders", onRemoval: .remove)
+    ]
+}
+
+extension Page: Queryable {
+    static let indexes = [Index("id", \Page.id)]
+    static let references = [
+        Reference("folderID", \Page.folderID, to: Folder.self, in: "folders", onRemoval: .remove)
+    ]
+}
+
+extension Album: Queryable {
+    static let indexes: [Index<Album>] = []
+    static let references = [
+        Reference("noteIDs", \Album.noteIDs, to: Page.self, in: "notes", onRemoval: .clear)
+    ]
+}
+
+@Suite("Objects that name others", .timeLimit(.minutes(10)))
+struct ReferencedObjectTests {
+    private let folder = TemporaryFolder()
+
+    private struct Library {
+        let folders: ObjectStorage<Folder>
+        let notes: ObjectStorage<Page>
+        let albums: ObjectStorage<Album>
+        let engines: [any StorageBackend]
+
+        init(_ collection: (String) throws -> any StorageBackend) rethrows {
+            engines = try ["folders", "notes", "albums"].map(collection)
+            folders = ObjectStorage(storage: engines[0])
+            notes = ObjectStorage(storage: engines[1])
+            albums = ObjectStorage(storage: engines[2])
+        }
+    }
+
+    private static let ids = (1...4).map { UUID(uuid: (0, 0, 0, 0, 0, 0, 64, 0, 128, 0, 0, 0, 0, 0, 0, $0)) }
+
+    private func fill(_ library: Library) async throws {
+        try await library.folders.store(Folder(id: "root"), forKey: CacheKey("root"))
+        try await library.folders.store(Folder(id: "child", parentID: "root"), forKey: CacheKey("child"))
+        try await library.folders.store(Folder(id: "other"), forKey: CacheKey("other"))
+        for (id, folder) in zip(Self.ids, ["root", "child", "other", "gone"]) {
+            try await library.notes.store(Page(id: id, folderID: folder), forKey: CacheKey(id.uuidString))
+        }
+        try await library.albums.store(Album(id: 1, noteIDs: Self.ids), forKey: CacheKey("1"))
+    }
+
+    private func expectWithoutRoot(_ library: Library) async throws {
+        let folders = try await library.folders.fetchAllObjects().objects
+        #expect(folders == [Folder(id: "other")])
+        let notes = try await library.notes.fetchAllObjects().objects
+        #expect(notes.map(\.id) == [Self.ids[2], Self.ids[3]], "The one with a dangling reference stays.")
+        let albums = try await library.albums.fetchAllObjects().objects
+        #expect(albums == [Album(id: 1, noteIDs: [Self.ids[2], Self.ids[3]])])
+    }
+
+    @Test("go with them, in memory and in SQLite", arguments: [false, true])
+    func cascade(isInMemory: Bool) async throws {
+        let memory = MemoryStorageEngine()
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        let library = try Library { name -> any StorageBackend in
+            if isInMemory { memory.collection(named: name) } else { try file.collection(named: name) }
+        }
+        try await fill(library)
+        try await library.folders.removeObject(forKey: CacheKey("root"))
+        try await expectWithoutRoot(library)
+    }
+
+    @Test("go with them if a program that does not know them removes one")
+    func unaware() async throws {
+        let file = folder.file("library.sqlite3")
+        let first = try SQLiteStorageEngine(openingFile: file)
+        try await fill(try Library { try first.collection(named: $0) })
+        try await first.close()
+
+        let second = try SQLiteStorageEngine(openingFile: file)
+        try await second.collection(named: "folders").remove(key: CacheKey("root"))
+        try await expectWithoutRoot(try Library { try second.collection(named: $0) })
+    }
+
+    @Test("go with them through wrappers, and are refused by those that hide the JSON")
+    func wrappers() async throws {
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        let library = try Library {
+            try file.collection(named: $0).cached().logged(by: Logger(label: "tests")).retrying()
+        }
+        try await fill(library)
+        for key in ["root", "child", "other"] { _ = try await library.folders.fetchObject(forKey: CacheKey(key)) }
+        try await library.folders.removeObject(forKey: CacheKey("root"))
+        try await expectWithoutRoot(try Library { try file.collection(named: $0) })
+
+        let hidden = try file.collection(named: "notes").prefixed("x")
+        let notes = ObjectStorage<Page>(storage: hidden)
+        await #expect(throws: StorageError.self) {
+            try await notes.store(Page(id: Self.ids[0], folderID: "other"), forKey: CacheKey("1"))
+        }
+        #expect(try await file.collection(named: "notes").fetchCount() == 2)
+    }
+
+    @Test("are declared by a reader, too, without writing, if they are declared already")
+    func readOnly() async throws {
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        try await fill(try Library { try file.collection(named: $0) })
+        let library = try Library { try file.collection(named: $0).readOnly() }
+        let count = try await library.notes.removeObjects(
+            matching: Query(where: #Predicate { $0.folderID == "nothing" }))
+        #expect(count == 0)
+        await #expect(throws: StorageError.self) { try await library.notes.removeAllObjects() }
+        let references = try await library.engines[1].references?.fetchReferences()
+        #expect(references == [StorageReference("folderID", to: "folders", onRemoval: .remove)])
+    }
+
+    @Test("have an index over the property that names them")
+    func index() async throws {
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        let library = try Library { try file.collection(named: $0) }
+        try await fill(library)
+        try await library.notes.createIndexes()
+        let indexes = try await library.engines[1].indexes?.fetchIndexes()
+        #expect(indexes == [StorageIndex("id"), StorageIndex("folderID")])
+    }
+
+    @Test("refuse to be left behind, unless they go in the same transaction")
+    func refusal() async throws {
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        let library = try Library { try file.collection(named: $0) }
+        try await fill(library)
+        try await library.engines[1].references?.declareReferences([
+            StorageReference("folderID", to: "folders", onRemoval: .refuse)
+        ])
+        let other = CacheKey("other")
+        let error = await #expect(throws: StorageError.self) { try await library.folders.removeObject(forKey: other) }
+        #expect(error?.code == .referenced)
+        #expect(error?.message.contains("folderID") == true)
+        #expect(try await library.folders.fetchCount() == 3)
+
+        try await file.transaction { transaction in
+            try transaction.removeObject(forKey: other, in: library.folders)
+            try transaction.removeObject(forKey: CacheKey(Self.ids[2].uuidString), in: library.notes)
+        }
+        #expect(try await library.folders.fetchCount() == 2)
+        #expect(try await library.albums.fetchAllObjects().objects.first?.noteIDs.contains(Self.ids[2]) == false)
+    }
+}
