@@ -12,7 +12,8 @@ extension SQLiteFile {
     ///   - isLogged: Whether the change is in the log, not one that removes the log.
     ///   - removing: What the change may remove.
     ///   - work: Carries the change out. It may run more than once.
-    /// - Returns: The place of the change in the log, `nil` if there is no log.
+    /// - Returns: The place of the change in the log; `nil` if there is no log, or if something has followed from the
+    ///   change, which a reader has to read in the log.
     @discardableResult
     func write(
         to table: SQLiteTable,
@@ -29,7 +30,7 @@ extension SQLiteFile {
         } committed: {
             commit.withLock { $0 = change.committed() }
         }
-        return commit.withLock { $0 }
+        return commit.withLock { change.isAll() ? $0 : nil }
     }
 
     /// Operations that may remove items which others name.
@@ -70,7 +71,8 @@ extension SQLiteFile {
     ///   - changes: The tables, the origins to record in their logs, and what carries the changes out, in this order.
     ///     They may run more than once.
     ///   - mayBegin: Whether to carry them out, which it finds out in the same transaction. It may run more than once.
-    /// - Returns: The places of the changes in the logs, `nil` if they were not carried out.
+    /// - Returns: The places of the changes in the logs, see ``write(to:by:isLogged:removing:_:)``; `nil` if they were not
+    ///   carried out.
     func write(
         _ changes: [(table: SQLiteTable, origin: StorageOrigin, removing: Removing?, work: SQLiteGroupCommit.Work)],
         if mayBegin: @escaping @Sendable (Database) throws -> Bool
@@ -87,7 +89,11 @@ extension SQLiteFile {
             // One part can remove what refers to an item that another part removes.
             for part in parts { try part.finish(db) }
         } committed: {
-            if begins.withLock({ $0 }) { places.withLock { $0 = parts.map { $0.committed() } } }
+            if !begins.withLock({ $0 }) { return }
+            places.withLock { places in
+                places = parts.map { $0.committed() }
+                if !parts.allSatisfy({ $0.isAll() }) { places = places.map { _ in nil } }
+            }
         }
         return begins.withLock { $0 } ? places.withLock { $0 } : nil
     }
@@ -160,6 +166,8 @@ extension SQLiteFile {
         let place: @Sendable () -> StorageCommit?
         /// Signals the change, and returns its place.
         let committed: @Sendable () -> StorageCommit?
+        /// Whether nothing has followed from it.
+        let isAll: @Sendable () -> Bool
     }
 
     private struct Attempt: Sendable {
@@ -205,9 +213,9 @@ extension SQLiteFile {
                 for consequence in attempt.consequences {
                     watch.committed(consequence.table, consequence.commit, by: consequence.origin)
                 }
-                // A reader has to read the consequences, too.
-                return attempt.consequences.isEmpty ? attempt.commit : nil
-            })
+                return attempt.commit
+            },
+            isAll: { attempt.withLock { $0.consequences.isEmpty } })
     }
 
     /// Changes a collection inside of a transaction, and records the origin of the changes in its log.
