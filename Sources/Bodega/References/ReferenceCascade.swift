@@ -1,5 +1,4 @@
 package import Foundation
-import RecordCoder
 
 /// A reference with the collection whose items have it.
 package struct ReferenceLink: Hashable, Sendable {
@@ -44,11 +43,11 @@ package struct ReferenceCascade: Sendable {
         let ids: Set<StorageSortKey>
         /// The next one is the last.
         var scans: [StorageScan]
-        private let query: JSONQuery
+        private let member: ReferenceMember
 
         init(_ link: ReferenceLink, _ ids: Set<StorageSortKey>) {
             (self.link, self.ids) = (link, ids)
-            query = StorageIndex(link.reference.path).query
+            member = ReferenceMember(link.reference)
             guard let index = link.index else {
                 scans = [.all(after: nil)]
                 return
@@ -58,42 +57,15 @@ package struct ReferenceCascade: Sendable {
         }
 
         /// Whether an item names one of the removed items.
-        func isWanted(_ item: Data) -> Bool {
-            item.withUnsafeBytes { bytes in
-                guard let range = JSONScanner.validDocument(bytes), let member = query.find(in: bytes, range) else {
-                    return false
-                }
-                return elements(in: bytes, member).contains { ids.contains($0.id) }
-            }
-        }
-
-        private func elements(
-            in bytes: UnsafeRawBufferPointer, _ member: Range<Int>
-        ) -> [(id: StorageSortKey, range: Range<Int>)] {
-            guard link.reference.isList else { return [(StorageSortKey(bytes, member), member)] }
-            guard bytes[member.lowerBound] == UInt8(ascii: "[") else { return [] }
-            var elements: [(StorageSortKey, Range<Int>)] = []
-            JSONScanner.forEachElement(of: bytes, member) { elements.append((StorageSortKey(bytes, $0), $0)) }
-            return elements
-        }
+        func isWanted(_ item: Data) -> Bool { member.identifiers(in: item).contains(where: ids.contains) }
 
         /// The item without the identifiers, `nil` if it can't be written in this way.
-        func cleared(_ item: Data) -> Data? {
-            let names = StorageIndex(link.reference.path).names
-            guard link.reference.isList else { return JSONText.setting(names, to: "null", in: item) }
-            let rest = item.withUnsafeBytes { bytes -> String? in
-                guard let range = JSONScanner.validDocument(bytes), let member = query.find(in: bytes, range) else {
-                    return nil
-                }
-                let kept = elements(in: bytes, member).filter { !ids.contains($0.id) }
-                return "[" + kept.map { String(decoding: bytes[$0.range], as: UTF8.self) }.joined(separator: ",") + "]"
-            }
-            return rest.flatMap { JSONText.setting(names, to: $0, in: item) }
-        }
+        func cleared(_ item: Data) -> Data? { member.clearing(ids, in: item) }
     }
 
     /// The references to each collection.
     private let links: [ExactText: [ReferenceLink]]
+    private let members: [ExactText: [ReferenceMember]]
     /// The next one is the last.
     private var searches: [Search] = []
     private var refusals: [Search] = []
@@ -105,6 +77,7 @@ package struct ReferenceCascade: Sendable {
     package init(_ links: [ReferenceLink]) {
         self.links = Dictionary(
             grouping: links.filter { $0.reference.onRemoval != .keep }, by: { ExactText($0.reference.target) })
+        members = self.links.mapValues { $0.map { ReferenceMember($0.reference) } }
     }
 
     /// Whether anything follows from the removal of items of a collection.
@@ -121,16 +94,7 @@ package struct ReferenceCascade: Sendable {
     ///   - item: The item.
     ///   - collection: The collection.
     package func identifiers(of item: Data, in collection: String) -> [StorageSortKey?] {
-        (links[ExactText(collection)] ?? []).map { link in
-            item.withUnsafeBytes { bytes in
-                let query = StorageIndex(link.reference.targetPath).query
-                guard let range = JSONScanner.validDocument(bytes), let member = query.find(in: bytes, range) else {
-                    return nil
-                }
-                let id = StorageSortKey(bytes, member)
-                return id == .none ? nil : id
-            }
-        }
+        (members[ExactText(collection)] ?? []).map { $0.identifier(ofTarget: item) }
     }
 
     /// Adds items that were removed and that don't exist any more.
@@ -213,12 +177,5 @@ extension StorageError {
             An item can't be removed, because the item \(item.key) of \(collection) names it in its member \
             "\(link.reference.path)". Remove or change that item first, or in the same batch.
             """)
-    }
-}
-
-extension JSONScanner {
-    /// The range of the JSON value that a text consists of; `nil` if the text is not JSON or not UTF-8.
-    fileprivate static func validDocument(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
-        isValidUTF8(bytes) ? document(bytes) : nil
     }
 }

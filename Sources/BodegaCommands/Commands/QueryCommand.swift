@@ -35,6 +35,10 @@ struct QueryCommand: ConsoleCommand {
 
             Each line has the key and the item, or the selected values, separated by tabs; on a terminal it is a \
             table. With --json each line is an object {"key", "kind" if it is not hashed, "json"}, which import reads. \
+            --include also prints the items that an item names in a member, by a reference that a program has \
+            declared; bodega stat prints these. Items that don't exist are left out. They are in a column of their \
+            own, with --json in "included", by the paths: an item or null, for a list of identifiers a list.
+
             With --count only the number of items is printed, with --json as {"count"}.
 
             An index over a value makes queries faster that compare it with a literal or sort by it, and never changes \
@@ -68,6 +72,11 @@ struct QueryCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("Show this value instead of the whole item; can be repeated.", valueName: "path"))
     var select: [String] = []
 
+    @Option(
+        help: ArgumentHelp("Also print the items that each item names in this member; can be repeated.",
+            valueName: "path"))
+    var include: [String] = []
+
     // A negative number is reported as such, not as an option that follows.
     @Option(
         parsing: .unconditional, help: ArgumentHelp("The maximum number of items to find.", valueName: "count"))
@@ -93,7 +102,9 @@ struct QueryCommand: ConsoleCommand {
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative.") }
-        if count, !select.isEmpty || sort != nil { throw ValidationError("--count excludes --select and --sort.") }
+        if count, !select.isEmpty || !include.isEmpty || sort != nil {
+            throw ValidationError("--count excludes --select, --include and --sort.")
+        }
         if indexes, isQuery {
             throw ValidationError("--indexes prints no items. Give the options of a query without it.")
         }
@@ -101,12 +112,13 @@ struct QueryCommand: ConsoleCommand {
 
     /// Whether there are options of a query.
     private var isQuery: Bool {
-        condition != nil || sort != nil || !select.isEmpty || limit != nil || count || explain
+        condition != nil || sort != nil || !select.isEmpty || !include.isEmpty || limit != nil || count || explain
     }
 
     func run(on console: Console) async throws {
         let console = output.applied(to: console)
         let paths = try select.map(JSONPath.init(parsing:))
+        let includedPaths = try include.map(JSONPath.init(parsing:))
         let query = ItemQuery(filter: try condition.map(Self.filter), sort: try sort.map(Self.sort), limit: limit)
         try await changeIndexes(on: console)
         if !isQuery, !indexes, !index.isEmpty || !dropIndex.isEmpty { return }
@@ -129,8 +141,11 @@ struct QueryCommand: ConsoleCommand {
                 let number = try await query.count(on: store.engine, leavingOut: leftOut)
                 try console.print(count: number, asJSON: json)
             } else {
-                var output = QueryOutput(selecting: paths, asJSON: json, on: console)
-                try await query.run(on: store.engine, leavingOut: leftOut) { try output.write($0) }
+                let included = includedPaths.isEmpty ? nil : try await IncludedItems(includedPaths, in: store)
+                var output = QueryOutput(selecting: paths, including: included, asJSON: json, on: console)
+                try await query.run(on: store.engine, leavingOut: leftOut) { items in
+                    try output.write(items, try await included?.items(namedBy: items) ?? [])
+                }
                 try output.finish()
             }
         }

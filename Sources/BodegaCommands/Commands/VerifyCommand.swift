@@ -10,7 +10,8 @@ struct VerifyCommand: ConsoleCommand {
         discussion: """
             A line for each finding. A problem means that data is damaged, unreachable or unreadable; the exit status \
             is then 1. A remark means that no data is known to be lost: files left by an interrupted write or backup, \
-            empty files, tables of another program. The store is not changed.
+            empty files, tables of another program, an item that names another one, by a reference that a program has \
+            declared, that does not exist. The store is not changed.
 
             Every item is read. In an SQLite file, its structure, its indexes, and the keys, kinds and dates of the \
             items are examined; in a folder, whether the record of each file, with its key and dates, can be read and \

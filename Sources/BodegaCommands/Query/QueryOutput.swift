@@ -7,27 +7,57 @@ struct QueryOutput {
     /// The selected values; empty for the whole items.
     private let paths: [JSONPath]
     private let isJSON: Bool
+    /// The references whose items are printed.
+    private let included: [StorageReference]
     private var table: TextTable
     private var lines: BufferedOutput
 
-    init(selecting paths: [JSONPath], asJSON isJSON: Bool, on console: Console) {
+    init(
+        selecting paths: [JSONPath], including included: IncludedItems?, asJSON isJSON: Bool, on console: Console
+    ) {
         self.paths = paths
         self.isJSON = isJSON
-        table = TextTable(header: ["key"] + (paths.isEmpty ? ["item"] : paths.map(\.description)), console: console)
+        self.included = included?.members.map(\.reference) ?? []
+        let header = ["key"] + (paths.isEmpty ? ["item"] : paths.map(\.description)) + (included?.titles ?? [])
+        table = TextTable(header: header, console: console)
         lines = BufferedOutput(console.output)
     }
 
     /// Writes items, so that the reader of the output sees them while the query goes on.
-    mutating func write(_ items: [FoundItem]) throws {
-        for item in items {
+    ///
+    /// - Parameter included: For each item and each reference, the items that it names.
+    mutating func write(_ items: [FoundItem], _ included: [[[Data]]]) throws {
+        for (number, item) in items.enumerated() {
+            let included = included.isEmpty ? [] : included[number]
             if isJSON {
-                try lines.write(Envelope.line(key: item.key, data: json(item.data)))
+                try lines.write(line(item, included))
             } else {
-                try table.add([item.key.rawValue] + cells(item.data))
+                try table.add([item.key.rawValue] + cells(item.data) + zip(self.included, included).map(Self.cell))
             }
         }
         try lines.flush()
         try table.flush()
+    }
+
+    private func line(_ item: FoundItem, _ included: [[Data]]) -> [UInt8] {
+        let line = Envelope.line(key: item.key, data: json(item.data))
+        if included.isEmpty { return line }
+        var object = JSONObjectWriter()
+        for (reference, items) in zip(self.included, included) {
+            let value = reference.isList ? Self.list(items) : items.first.map(Self.compact) ?? Data("null".utf8)
+            value.withUnsafeBytes { object.add(reference.path, json: $0) }
+        }
+        // Before the brace and the line end.
+        return line.dropLast(2) + Array(#","included":"#.utf8) + object.line().dropLast() + Array("}\n".utf8)
+    }
+
+    private static func cell(_ reference: StorageReference, _ items: [Data]) -> String {
+        let value = reference.isList ? list(items) : items.first.map(compact) ?? Data()
+        return String(decoding: value, as: UTF8.self)
+    }
+
+    private static func list(_ items: [Data]) -> Data {
+        Data("[".utf8) + Data(items.map(compact).joined(separator: Data(",".utf8))) + Data("]".utf8)
     }
 
     /// Writes the rest.

@@ -150,6 +150,21 @@ extension OpenStore {
         return try await StorageAddress.sqlite(address.path).openToRead().use { try await body($0.base) }
     }
 
+    /// Reads a collection of the same file or database.
+    ///
+    /// - Parameters:
+    ///   - name: The collection's name, the empty one for that without a name.
+    ///   - body: Reads it. It is not called if there is no such collection.
+    func withCollection(named name: String, _ body: (any StorageBackend) async throws -> Void) async throws {
+        if name.isEmpty {
+            _ = try await unnamedCollection(body)
+        } else if name == address.collection {
+            try await body(engine)
+        } else if try await collectionNames()?.contains(where: { ExactText($0) == ExactText(name) }) ?? false {
+            try await body(try await collection(named: name))
+        }
+    }
+
     /// Another collection of the same file or database, as it is stored.
     func baseCollection(named name: String) async throws -> any StorageBackend {
         #if Postgres

@@ -7,6 +7,8 @@ struct StoreStatistics: Sendable {
     var address: StorageAddress
     /// The names of the collections in an SQLite file or a database; `nil` for a folder.
     var collections: [String]?
+    /// The references to items of other collections that programs have declared.
+    var references: [StorageReference] = []
     /// The number of items.
     var count = 0
     /// The number of bytes in the values.
@@ -35,6 +37,7 @@ struct StoreStatistics: Sendable {
     /// - Throws: A `StorageError` if an item can't be read.
     mutating func measure(_ store: OpenStore) async throws {
         collections = try await store.collectionNames()
+        references = try await store.engine.references?.fetchReferences() ?? []
         let keys = try await store.engine.fetchKeys()
         for try await batch in ItemBatches(of: keys, [.data, .dates], in: store.engine, unreadable: unreadable) {
             for item in batch {
@@ -61,6 +64,7 @@ struct StoreStatistics: Sendable {
             "collections": collections, "count": count, "bytes": bytes, "largest": largest,
             "encrypted": encrypted > 0 ? encrypted : nil, "fileBytes": fileBytes, "allocatedBytes": allocatedBytes,
             "oldest": oldest.map(ItemLine.timestamp), "newest": newest.map(ItemLine.timestamp),
+            "references": references.isEmpty ? nil : references.map(Self.text),
         ]
         return JSONObjectWriter.line(
             ["engine": address.engine.rawValue, place.name: place.value, "collection": address.collection],
@@ -90,12 +94,21 @@ struct StoreStatistics: Sendable {
     private var measures: [(String, String)] {
         var lines: [(String, String)] = []
         if let collections, !collections.isEmpty { lines.append(("collections", collections.joined(separator: ", "))) }
+        lines += references.map { ("reference", Self.text($0)) }
         lines += [("items", "\(count)"), ("bytes", "\(bytes)"), ("largest", "\(largest)")]
         if encrypted > 0 { lines.append(("encrypted", "\(encrypted)")) }
         if let allocatedBytes { lines.append(("on disk", "\(allocatedBytes)")) }
         if let oldest { lines.append(("oldest", ItemLine.timestamp(oldest))) }
         if let newest { lines.append(("newest", ItemLine.timestamp(newest))) }
         return lines
+    }
+
+    /// A reference as text, such as `folderID -> folders, remove`.
+    private static func text(_ reference: StorageReference) -> String {
+        let target = reference.target.isEmpty ? "(unnamed)" : reference.target
+        let identifier = reference.targetPath == "id" ? "" : " by \(reference.targetPath)"
+        let path = reference.isList ? "\(reference.path)[]" : reference.path
+        return "\(path) -> \(target)\(identifier), \(reference.onRemoval.rawValue)"
     }
 
     /// The number of bytes in a store's files.

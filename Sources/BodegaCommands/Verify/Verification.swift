@@ -26,10 +26,13 @@ struct Verification: Sendable {
         findings += try await store.base.examine()
         let isEncrypted = store.encryption != nil
         try await read(store.engine, named: store.address.collection, isDecrypting: isEncrypted, onItems)
+        try await findDangling(in: store.engine, named: store.address.collection, store)
         guard store.address.collection == nil, let names = try await store.collectionNames() else { return }
         for name in names {
             do {
-                try await read(try await store.collection(named: name), named: name, isDecrypting: isEncrypted, onItems)
+                let collection = try await store.collection(named: name)
+                try await read(collection, named: name, isDecrypting: isEncrypted, onItems)
+                try await findDangling(in: collection, named: name, store)
             } catch let error as StorageError where error.code == .cannotOpen {
                 // The missing table is already among the findings.
                 continue
@@ -45,13 +48,37 @@ struct Verification: Sendable {
     /// Adds the error that prevents the examination.
     mutating func add(_ error: ToolError) { findings.append(StorageFinding(.problem, error.message)) }
 
+    /// Adds the references to items that don't exist.
+    private mutating func findDangling(
+        in engine: any StorageBackend, named name: String?, _ store: OpenStore
+    ) async throws {
+        do {
+            let place = Self.place(name)
+            let found = Locked<[StorageFinding]>([])
+            try await engine.atOneMoment {
+                let findings = try await DanglingReferences.find(in: engine, place) { name, body in
+                    try await store.withCollection(named: name, body)
+                }
+                found.withLock { $0 = findings }
+            }
+            findings += found.withLock { $0 }
+        } catch let error as StorageError {
+            findings.append(
+                StorageFinding(
+                    .problem, "The references\(Self.place(name)) can't be examined: \(error.message)", key: error.key,
+                    file: error.file))
+        }
+    }
+
+    private static func place(_ name: String?) -> String { name.map { " of the collection \"\($0)\"" } ?? "" }
+
     private mutating func read(
         _ engine: any StorageBackend,
         named name: String?,
         isDecrypting: Bool,
         _ onItems: (Int, Int) throws -> Void
     ) async throws {
-        let place = name.map { " of the collection \"\($0)\"" } ?? ""
+        let place = Self.place(name)
         do {
             let keys = try await engine.fetchKeys()
             let before = count
@@ -83,5 +110,13 @@ struct Verification: Sendable {
 
     private static func isJSON(_ data: Data) -> Bool {
         data.withUnsafeBytes { isValidUTF8($0) && JSONScanner.document($0) != nil }
+    }
+}
+
+extension StorageBackend {
+    /// Runs a closure whose reads are of one moment, if the engine has a database.
+    func atOneMoment(_ body: @Sendable () async throws -> Void) async throws {
+        guard let database else { return try await body() }
+        try await database.atOneMoment(body)
     }
 }

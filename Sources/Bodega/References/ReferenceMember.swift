@@ -1,0 +1,67 @@
+package import Foundation
+import RecordCoder
+
+/// Reads the identifiers of a reference in items.
+package struct ReferenceMember: Sendable {
+    package let reference: StorageReference
+    private let source: JSONQuery
+    private let target: JSONQuery
+
+    /// Reads the identifiers of a reference.
+    package init(_ reference: StorageReference) {
+        self.reference = reference
+        source = StorageIndex(reference.path).query
+        target = StorageIndex(reference.targetPath).query
+    }
+
+    /// The identifiers that an item has in its member, each as often as it has it; none if it is not JSON.
+    package func identifiers(in item: Data) -> [StorageSortKey] {
+        item.withUnsafeBytes { bytes in elements(in: bytes)?.map(\.id) ?? [] }
+    }
+
+    /// The identifier of an item of the other collection, `nil` if it has none.
+    package func identifier(ofTarget item: Data) -> StorageSortKey? {
+        item.withUnsafeBytes { bytes in
+            guard let range = JSONScanner.validDocument(bytes), let member = target.find(in: bytes, range) else {
+                return nil
+            }
+            let id = StorageSortKey(bytes, member)
+            return id == .none ? nil : id
+        }
+    }
+
+    /// An item without some identifiers: its member is `null`, or its list lacks them.
+    ///
+    /// - Returns: `nil` if the item can't be written in this way.
+    func clearing(_ identifiers: Set<StorageSortKey>, in item: Data) -> Data? {
+        let names = StorageIndex(reference.path).names
+        guard reference.isList else { return JSONText.setting(names, to: "null", in: item) }
+        let rest = item.withUnsafeBytes { bytes in
+            elements(in: bytes)?.filter { !identifiers.contains($0.id) }.map {
+                String(decoding: bytes[$0.range], as: UTF8.self)
+            }
+        }
+        return rest.flatMap { JSONText.setting(names, to: "[\($0.joined(separator: ","))]", in: item) }
+    }
+
+    /// The identifiers in the member with their ranges, `nil` if there is no such member.
+    private func elements(in bytes: UnsafeRawBufferPointer) -> [(id: StorageSortKey, range: Range<Int>)]? {
+        guard let range = JSONScanner.validDocument(bytes), let member = source.find(in: bytes, range) else {
+            return nil
+        }
+        var elements: [(id: StorageSortKey, range: Range<Int>)] = []
+        if !reference.isList {
+            elements = [(StorageSortKey(bytes, member), member)]
+        } else if bytes[member.lowerBound] == UInt8(ascii: "[") {
+            JSONScanner.forEachElement(of: bytes, member) { elements.append((StorageSortKey(bytes, $0), $0)) }
+        }
+        return elements.filter { $0.id != .none || reference.isList }
+    }
+}
+
+extension JSONScanner {
+    /// The range of the JSON value that a text consists of; `nil` if the text is not JSON or not UTF-8.
+    fileprivate static func validDocument(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+        isValidUTF8(bytes) ? document(bytes) : nil
+    }
+}
