@@ -24,7 +24,7 @@ import Testing
         "Sources/Bodega/Documentation.docc/Guides/Encryption.md", "docs/Emporium.docc/GettingStarted.md",
         "Sources/Bodega/Documentation.docc/Guides/QueryingObjects.md",
         "Sources/Boutique/Documentation.docc/Guides/LiveWindows.md",
-        "docs/Emporium.docc/ChangingSeveralCollections.md",
+        "docs/Emporium.docc/ChangingSeveralCollections.md", "docs/Emporium.docc/RelatedItems.md",
     ]
 
     /// The files that must contain these snippets, line by line.
@@ -39,6 +39,7 @@ import Testing
         "Tests/BodegaPostgresTests/PostgresReadmeTests.swift", "Tests/BodegaHTTPTests/PipelineTests.swift",
         "Tests/BodegaTests/Queries/QueriesGuideTests.swift", "Tests/BoutiqueTests/Queries/LiveWindowsGuideTests.swift",
         "Tests/BoutiqueTests/Transactions/TransactionsGuideTests.swift",
+        "Tests/BoutiqueTests/References/RelatedItemsGuideTests.swift",
     ]
 
     @Test("Every Swift snippet is compiled and run", arguments: documents)

@@ -73,7 +73,8 @@ struct QueryCommand: ConsoleCommand {
     var select: [String] = []
 
     @Option(
-        help: ArgumentHelp("Also print the items that each item names in this member; can be repeated.",
+        help: ArgumentHelp(
+            "Also print the items that each item names in this member; can be repeated.",
             valueName: "path"))
     var include: [String] = []
 

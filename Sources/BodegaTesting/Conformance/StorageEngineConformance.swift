@@ -25,6 +25,7 @@ public enum StorageEngineConformance {
     /// | ``Check/changeFeeds`` | a ``/Bodega/StorageBackend/log`` |
     /// | ``Check/conditions`` | the trait ``/Bodega/StorageTraits/conditional`` |
     /// | ``Check/transactions`` | a ``/Bodega/StorageBackend/database`` |
+    /// | ``Check/references`` | ``/Bodega/StorageBackend/references`` |
     /// | ``Check/queries`` | the trait ``/Bodega/StorageTraits/stablePositions`` |
     ///
     /// Those of indexes also need ``/Bodega/StorageBackend/indexes``, and pass on an engine that may not create any.

@@ -61,6 +61,14 @@ import Testing
         _ = try await expectFailure(of: defect.check, configuration)
     }
 
+    @Test(arguments: ReferenceDefect.allCases)
+    func `Each defect of references is found by its check`(_ defect: ReferenceDefect) async throws {
+        let configuration = StorageEngineConformance.Configuration(defect.rawValue) { workspace in
+            DefectiveReferences(base: MemoryStorageEngine(now: workspace.clock.now), defect: defect)
+        }
+        _ = try await expectFailure(of: defect.check, configuration)
+    }
+
     @Test(arguments: StorageEngineConformance.Check.transactions)
     func `A database passes without a defect`(_ check: StorageEngineConformance.Check) async throws {
         let configuration = StorageEngineConformance.Configuration("without a defect") { workspace in
@@ -89,7 +97,7 @@ import Testing
     @Test func `There is a defect for each check`() {
         let checks = Defect.allCases.map(\.check) + RequestDefect.allCases.map(\.check)
         let others = FeedDefect.allCases.map(\.check) + QueryDefect.allCases.map(\.check)
-        let transactions = TransactionDefect.allCases.map(\.check)
+        let transactions = TransactionDefect.allCases.map(\.check) + ReferenceDefect.allCases.map(\.check)
         #expect(Set(checks + others + transactions) == Set(StorageEngineConformance.Check.allCases))
     }
 

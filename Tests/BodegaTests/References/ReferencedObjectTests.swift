@@ -20,7 +20,6 @@ private struct Album: Codable, Sendable, Identifiable, Equatable {
 }
 
 extension Folder: Queryable {
-    static let indexes: [Index<Folder>] = []
     static let references = [
         Reference("parentID", \Folder.parentID, to: Folder.self, in: "folders", onRemoval: .remove)
     ]
@@ -34,7 +33,6 @@ extension Page: Queryable {
 }
 
 extension Album: Queryable {
-    static let indexes: [Index<Album>] = []
     static let references = [
         Reference("noteIDs", \Album.noteIDs, to: Page.self, in: "notes", onRemoval: .clear)
     ]
@@ -165,5 +163,35 @@ struct ReferencedObjectTests {
         }
         #expect(try await library.folders.fetchCount() == 2)
         #expect(try await library.albums.fetchAllObjects().objects.first?.noteIDs.contains(Self.ids[2]) == false)
+    }
+
+    @Test("are kept while many write, and a refusal undoes nothing of others in the same commit")
+    func concurrency() async throws {
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        let library = try Library { try file.collection(named: $0) }
+        try await fill(library)
+        try await library.engines[1].references?.declareReferences([
+            StorageReference("folderID", to: "folders", onRemoval: .refuse)
+        ])
+        let refusals = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    do {
+                        if number.isMultiple(of: 4) {
+                            try await library.folders.removeObject(forKey: CacheKey("other"))
+                        } else {
+                            try await library.folders.store(Folder(id: "\(number)"), forKey: CacheKey("\(number)"))
+                        }
+                        return false
+                    } catch let error as StorageError where error.code == .referenced {
+                        return true
+                    }
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(refusals == 50)
+        #expect(try await library.folders.fetchCount() == 3 + 150)
+        #expect(try await library.notes.fetchCount() == 4)
     }
 }

@@ -14,14 +14,12 @@ private struct Book: Codable, Sendable, Identifiable, Equatable {
 }
 
 extension Shelf: Queryable {
-    static let indexes: [Index<Shelf>] = []
     static let references = [
         Reference("parentID", \Shelf.parentID, to: Shelf.self, in: "shelves", onRemoval: .remove)
     ]
 }
 
 extension Book: Queryable {
-    static let indexes: [Index<Book>] = []
     static let references = [
         Reference("shelfID", \Book.shelfID, to: Shelf.self, in: "shelves", onRemoval: .remove)
     ]

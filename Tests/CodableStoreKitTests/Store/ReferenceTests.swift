@@ -24,7 +24,7 @@ import Testing
         for number in 0..<6 { try chests.save(Chest(id: "\(number)", units: number % 3 + 1)) }
         let events = Locked<[String]>([])
         chests.observeCollection(on: .immediate) { event in
-            if case .deleted(let chest) = event { events.withLock { $0.append(chest.id) } }
+            if case .deleted = event { events.withLock { $0.append(event.object.id) } }
         }
         _ = try chests.getCollection()
 

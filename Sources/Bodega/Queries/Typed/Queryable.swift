@@ -28,7 +28,7 @@
 /// that reads an optional property from an older member if the declared one is missing. Don't declare an index over
 /// such a property.
 public protocol Queryable: Codable {
-    /// The indexes over the type's properties.
+    /// The indexes over the type's properties. By default, there are none.
     static var indexes: [Index<Self>] { get }
 
     /// The properties that name other objects, see ``Reference``. By default, there are none.
@@ -36,6 +36,8 @@ public protocol Queryable: Codable {
 }
 
 extension Queryable {
+    public static var indexes: [Index<Self>] { [] }
+
     public static var references: [Reference<Self>] { [] }
 }
 

@@ -1,0 +1,98 @@
+#if CommandLineTool
+import Bodega
+@testable import BodegaCommands
+import Foundation
+import Testing
+
+@Suite("References in the tool")
+struct ReferenceCommandTests {
+
+    /// Runs a closure with the path of a file with folders, notes and albums.
+    private func withLibrary(_ body: (String, SQLiteStorageEngine) async throws -> Void) async throws {
+        try await withFolder { folder in
+            let file = folder.appendingPathComponent("library.db")
+            let engine = try SQLiteStorageEngine(openingFile: file)
+            let (notes, albums) = (try engine.collection(named: "notes"), try engine.collection(named: "albums"))
+            try await notes.declareReferences([StorageReference("folder.id", to: "", onRemoval: .remove)])
+            try await albums.declareReferences([
+                StorageReference("notes", isList: true, to: "notes", targetPath: "number", onRemoval: .clear)
+            ])
+            try await engine.write(Data(#"{"id":"work","name":"Work"}"#.utf8), key: CacheKey("work"))
+            // Under a key that does not follow from its identifier.
+            try await engine.write(Data(#"{"id":"home","name":"Home"}"#.utf8), key: CacheKey(verbatim: "h"))
+            for (number, folder) in [#""work""#, #""home""#, #""gone""#, "null"].enumerated() {
+                let note = #"{"number":\#(number),"folder":{"id":\#(folder)}}"#
+                try await notes.write(Data(note.utf8), key: CacheKey(verbatim: "\(number)"))
+            }
+            try await albums.write(Data(#"{"notes":[3,0,7,0]}"#.utf8), key: CacheKey(verbatim: "album"))
+            try await body(file.path, engine)
+        }
+    }
+
+    @Test("are printed by stat")
+    func stat() async throws {
+        try await withLibrary { file, _ in
+            let notes = await bodega("stat", file, "--collection", "notes")
+            #expect(notes.text.contains("reference   folder.id -> (unnamed), remove\n"), "\(notes)")
+            let albums = await bodega("stat", file, "--collection", "albums", "--json")
+            #expect(albums.text.contains(#""references":["notes[] -> notes by number, clear"]"#), "\(albums)")
+            #expect(await !bodega("stat", file).text.contains("reference"))
+        }
+    }
+
+    @Test("are followed by query --include")
+    func include() async throws {
+        try await withLibrary { file, _ in
+            let notes = await bodega(
+                "query", file, "--collection", "notes", "--select", "number", "--include", "folder.id", "--json")
+            #expect(
+                notes.text == """
+                    {"key":"0","kind":"verbatim","json":{"number":0},"included":{"folder.id":{"id":"work","name":"Work"}}}
+                    {"key":"1","kind":"verbatim","json":{"number":1},"included":{"folder.id":{"id":"home","name":"Home"}}}
+                    {"key":"2","kind":"verbatim","json":{"number":2},"included":{"folder.id":null}}
+                    {"key":"3","kind":"verbatim","json":{"number":3},"included":{"folder.id":null}}
+
+                    """)
+            let albums = await bodega("query", file, "--collection", "albums", "--include", "notes")
+            #expect(
+                albums.text == """
+                    album\t{"notes":[3,0,7,0]}\t[{"number":3,"folder":{"id":null}},\
+                    {"number":0,"folder":{"id":"work"}},{"number":0,"folder":{"id":"work"}}]
+
+                    """)
+            let unknown = await bodega("query", file, "--collection", "notes", "--include", "number")
+            #expect(unknown.status == 64 && unknown.errors.contains("folder.id"), "\(unknown)")
+            let none = await bodega("query", file, "--include", "number")
+            #expect(none.status == 64 && none.errors.contains("bodega stat"), "\(none)")
+        }
+    }
+
+    @Test("are examined by verify, and kept when the tool removes an item")
+    func verify() async throws {
+        try await withLibrary { file, _ in
+            let before = await bodega("verify", file)
+            #expect(before.status == 0, "Dangling references are no damage.")
+            #expect(before.text.split(separator: "\n").count { $0.hasPrefix("remark: ") } == 2, "\(before)")
+            #expect(before.text.contains(#"names "gone" in its member "folder.id""#), "\(before)")
+            #expect(before.text.contains(#"names 7 in its member "notes""#), "\(before)")
+            #expect(await bodega("rm", file, "work").status == 0)
+            #expect(await bodega("count", file, "--collection", "notes").text == "3\n")
+            let album = await bodega("get", file, "--collection", "albums", "--verbatim", "album")
+            #expect(album.text == #"{"notes":[3,7]}"#, "\(album)")
+            #expect(await bodega("verify", file, "--collection", "notes").text.contains("gone"))
+        }
+    }
+
+    @Test("refuse a removal by the tool, with the reason")
+    func refusal() async throws {
+        try await withLibrary { file, engine in
+            try await engine.collection(named: "notes").declareReferences([
+                StorageReference("folder.id", to: "", onRemoval: .refuse)
+            ])
+            let result = await bodega("rm", file, "work")
+            #expect(result.status == 1 && result.errors.contains("folder.id"), "\(result)")
+            #expect(await bodega("count", file).text == "2\n")
+        }
+    }
+}
+#endif

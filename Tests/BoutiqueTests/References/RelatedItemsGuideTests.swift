@@ -1,0 +1,44 @@
+import Bodega
+import Boutique
+import Foundation
+import TestSupport
+import Testing
+
+/// The snippets of the guide to related items.
+@MainActor
+@Suite struct RelatedItemsGuideTests {
+
+    struct Folder: Codable, Sendable, Identifiable { var id, name: String }
+
+    struct Note: Queryable, Sendable, Identifiable {
+        var id = UUID()
+        var text = ""
+        var folderID: String?
+
+        static let references = [
+            Reference("folderID", \Note.folderID, to: Folder.self, in: "folders", onRemoval: .remove)
+        ]
+    }
+
+    @MainActor
+    struct Library {
+        let folders: Store<Folder>
+        let notes: Store<Note>
+
+        init(in folder: FileManager.Directory) async throws {
+            let database = try SQLiteStorageEngine(opening: folder)
+            folders = try await Store<Folder>(storage: try database.collection(named: "folders"))
+            notes = try await Store<Note>(storage: try database.collection(named: "notes"))
+        }
+    }
+
+    @Test("A folder goes with its notes")
+    func removal() async throws {
+        let folder = TemporaryFolder()
+        let library = try await Library(in: folder.directory)
+        try await library.folders.insert([Folder(id: "work", name: "Work"), Folder(id: "home", name: "Home")])
+        try await library.notes.insert([Note(text: "a", folderID: "work"), Note(text: "b", folderID: "home"), Note()])
+        try await library.folders.remove(id: "work")
+        #expect(library.notes.items.map(\.text) == ["b", ""])
+    }
+}
