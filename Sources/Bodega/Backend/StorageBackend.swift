@@ -17,9 +17,8 @@ public import Foundation
 /// All members of `StorageEngine` follow from these. Implement others, such as ``StorageEngine/fetchAll()``, only where
 /// that is faster.
 ///
-/// The capabilities that only some engines have are properties: ``log``, ``indexes``, ``database``,
-/// ``references`` and ``traits``. By
-/// default, a wrapper passes them on; see ``ForwardingStorageEngine`` and ``TransformingStorageEngine``.
+/// The capabilities that only some engines have are properties: ``log``, ``indexes``, ``database``, ``references`` and
+/// ``traits``. By default, a wrapper passes them on; see ``ForwardingStorageEngine`` and ``TransformingStorageEngine``.
 public protocol StorageBackend: ThrowingStorageEngine {
 
     /// Reads items under some keys, in the order of the keys.

@@ -18,7 +18,7 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     /// Creates the indexes of the objects' type.
     let indexCreation: IndexCreation
     /// Declares the references of the objects' type.
-    let referenceDeclaration = ReferenceDeclaration(of: Object.self)
+    let referenceDeclaration: ReferenceDeclaration
     /// Whether stored objects have shown what they can about these indexes.
     let hasSampled = Locked(false)
 
@@ -31,12 +31,14 @@ public final class ObjectStorage<Object: Codable>: Sendable {
         self.storage = storage.backend
         self.coder = coder
         indexCreation = IndexCreation(clock: ContinuousClock())
+        referenceDeclaration = ReferenceDeclaration(of: Object.self, codedBy: coder)
     }
 
     init(storage: any StorageEngine, indexCreation: IndexCreation) {
         self.storage = storage.backend
         coder = .json
         self.indexCreation = indexCreation
+        referenceDeclaration = ReferenceDeclaration(of: Object.self, codedBy: coder)
     }
 
     /// Creates a storage on a folder with one file per object; see ``DiskStorageEngine``.

@@ -14,12 +14,13 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     /// The records that expire.
     let expiringRecords = ExpiringRecords()
     /// Declares the references of the items' type.
-    let referenceDeclaration = ReferenceDeclaration(of: Item.self)
+    let referenceDeclaration: ReferenceDeclaration
     private let currentOrigin = Locked(StorageOrigin.random())
 
     init(engine: any StorageEngine, coding: RecordCoding<Item>, logger: Logger = boutiqueLogger) {
         self.engine = engine.backend
         self.coding = coding
+        referenceDeclaration = ReferenceDeclaration(of: Item.self, codedBy: coding.coder)
         self.logger = logger
         changeLog = self.engine.log
         traits = self.engine.traits

@@ -1,8 +1,9 @@
-import Bodega
 import Foundation
 import Logging
 import TestSupport
 import Testing
+
+@testable import Bodega
 
 private struct Folder: Codable, Sendable, Identifiable, Equatable {
     var id: String
@@ -36,6 +37,14 @@ extension Album: Queryable {
     static let references = [
         Reference("noteIDs", \Album.noteIDs, to: Page.self, in: "notes", onRemoval: .clear)
     ]
+}
+
+private struct PropertyListCoder: ObjectCoder {
+    func encode<Object: Encodable>(_ object: Object) throws -> Data { try PropertyListEncoder().encode(object) }
+
+    func decode<Object: Decodable>(_ type: Object.Type, from data: Data) throws -> Object {
+        try PropertyListDecoder().decode(type, from: data)
+    }
 }
 
 @Suite("Objects that name others", .timeLimit(.minutes(10)))
@@ -163,6 +172,33 @@ struct ReferencedObjectTests {
         }
         #expect(try await library.folders.fetchCount() == 2)
         #expect(try await library.albums.fetchAllObjects().objects.first?.noteIDs.contains(Self.ids[2]) == false)
+    }
+
+    @Test("with references at another member are reported, and those that are not JSON are refused")
+    func mistakes() async throws {
+        struct Mistaken: Queryable, Sendable {
+            enum CodingKeys: String, CodingKey { case folderID = "folder_id" }
+            var folderID: String
+            static let references = [
+                Reference("folderID", \Mistaken.folderID, to: Folder.self, in: "folders", onRemoval: .remove)
+            ]
+        }
+        let messages = Locked<[String]>([])
+        let logger = Logger.ofMessages { message, _ in messages.withLock { $0.append(message) } }
+        let coder = JSONObjectCoder(trusts: IndexTrusts(logger: logger))
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        let storage = ObjectStorage<Mistaken>(storage: file, coder: coder)
+        for number in 0..<3 {
+            try await storage.store(Mistaken(folderID: "\(number)"), forKey: CacheKey("\(number)"))
+        }
+        #expect(messages.withLock { $0.count } == 1)
+        #expect(messages.withLock { $0[0].hasPrefix("A reference is not kept") })
+
+        let plain = ObjectStorage<Page>(storage: try file.collection(named: "pages"), coder: PropertyListCoder())
+        let page = Page(id: Self.ids[0], folderID: "a")
+        let error = await #expect(throws: StorageError.self) { try await plain.store(page, forKey: CacheKey("1")) }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("JSON") == true)
     }
 
     @Test("are kept while many write, and a refusal undoes nothing of others in the same commit")

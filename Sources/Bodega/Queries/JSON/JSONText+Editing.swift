@@ -39,8 +39,8 @@ extension JSONText {
         }
         if !isFound {
             // A name with other characters than these could have a quotation mark.
-            guard names.count == 1, let value, StorageIndex(wanted).names == [wanted],
-                !wanted.unicodeScalars.contains(where: { "\"\\".unicodeScalars.contains($0) || $0.value < 0x20 })
+            guard names.count == 1, let value,
+                !wanted.unicodeScalars.contains(where: { "\"\\.".unicodeScalars.contains($0) || $0.value < 0x20 })
             else { return names.count == 1 && value == nil ? Array(bytes[range]) : nil }
             members.append(Array("\"\(wanted)\":\(value)".utf8))
         }

@@ -16,6 +16,11 @@ extension IndexTrusts {
         coder gives it. Declare the index with the path at which the type and the coder store the property.
         """
 
+    private static let isNotKept: Logger.Message = """
+        A reference is not kept, because its property has a value that is not in its member, or not in the form that \
+        the coder gives it. Declare the reference with the path at which the type and the coder store the property.
+        """
+
     private static let isLeftOut: Logger.Message = """
         An index is not used, because the type leaves its member out for a value of the optional property, such as a \
         default, so that a record without the member need not have nil. Encode the member for each value but nil, or \
@@ -35,7 +40,8 @@ extension IndexTrusts {
             case .notDetermined: trusts[number] = .doubtful
             case .storedElsewhere:
                 trusts[number] = .doubtful
-                violations.append((index, Self.isElsewhere))
+                let isReference = Object.storageReferences.contains { index.storageIndex.isOver($0.path) }
+                violations.append((index, isReference ? Self.isNotKept : Self.isElsewhere))
             case .leftOut:
                 trusts[number] = .doubtful
                 violations.append((index, Self.isLeftOut))

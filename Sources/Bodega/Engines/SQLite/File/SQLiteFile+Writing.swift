@@ -199,10 +199,12 @@ extension SQLiteFile {
             finish: { [self] db in
                 let (removal, commit) = attempt.withLock { ($0.removal, $0.commit) }
                 guard let removing, let removal else { return }
-                let consequences = try removal.finish(at: removing.date, in: self, db) {
+                let consequences = try removal.finish(at: removing.date, in: db) {
                     // Followers show the change together with what follows from it.
                     guard let before = commit.flatMap({ SQLiteLog.Row($0.before) }) else { return }
                     try table.log.setOrigin(origin.shared, ofChangesAfter: before, in: db)
+                } attributing: { origin, table, work in
+                    try attribute(to: origin, in: table, db, work)
                 }
                 attempt.withLock { $0.consequences = consequences }
             },
@@ -221,7 +223,7 @@ extension SQLiteFile {
     /// Changes a collection inside of a transaction, and records the origin of the changes in its log.
     ///
     /// - Returns: The place of the changes in the log, `nil` if there is no log.
-    func attribute(
+    private func attribute(
         to origin: StorageOrigin, in table: SQLiteTable, _ db: Database, _ work: () throws -> Void
     ) throws -> StorageCommit? {
         try createAwaitedLog(of: table, in: db)

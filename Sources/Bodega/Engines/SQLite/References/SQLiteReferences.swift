@@ -63,34 +63,19 @@ enum SQLiteReferences {
     }
 
     /// The references of all collections that exist, with their indexes.
-    static func links(in db: Database) throws -> [ReferenceLink] {
-        try all(in: db).compactMap { source, reference in
+    ///
+    /// - Parameter target: The collection that one of them must be to; otherwise there are none.
+    static func links(to target: SQLiteTable, in db: Database) throws -> (name: String, links: [ReferenceLink])? {
+        let references = try all(in: db)
+        guard !references.isEmpty, let name = try SQLiteCollections.name(of: target, in: db),
+            references.contains(where: { $0.reference.target.hasSameBytes(as: name) })
+        else { return nil }
+        let links = try references.compactMap { source, reference -> ReferenceLink? in
             guard let table = try SQLiteCollections.existingTable(of: source, in: db) else { return nil }
             let indexes = reference.isList ? [] : try SQLiteIndex.all(of: table, in: db)
             let index = indexes.filter { $0.isOver(reference.path) }.min { !$0.isForText && $1.isForText }
             return ReferenceLink(source: source, reference: reference, index: index)
         }
-    }
-}
-
-extension SQLiteStorageEngine: StorageReferences {
-
-    public var references: (any StorageReferences)? { self }
-
-    public func fetchReferences() async throws -> [StorageReference] {
-        try await core.readMany { [table] db in
-            let name = try SQLiteCollections.name(of: table, in: db)
-            return try name.map { try SQLiteReferences.all(of: $0, in: db).map(\.reference) } ?? []
-        }
-    }
-
-    public func declareReferences(_ references: [StorageReference]) async throws {
-        try references.check()
-        try await core.writeUnreported { [table] db in
-            guard let name = try SQLiteCollections.name(of: table, in: db) else {
-                throw StorageError(.placeRemoved, "The collection was removed. Open it again.")
-            }
-            try SQLiteReferences.declare(references, of: name, in: db)
-        }
+        return (name, links)
     }
 }

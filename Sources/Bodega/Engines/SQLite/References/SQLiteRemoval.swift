@@ -25,8 +25,7 @@ struct SQLiteRemoval {
     /// - Returns: `nil` if they remove nothing that a reference can name.
     init?(of operations: [StorageOperation], from table: SQLiteTable, in db: Database) throws {
         guard operations.contains(where: \.isRemoval) else { return nil }
-        let links = try SQLiteReferences.links(in: db)
-        guard !links.isEmpty, let name = try SQLiteCollections.name(of: table, in: db) else { return nil }
+        guard let (name, links) = try SQLiteReferences.links(to: table, in: db) else { return nil }
         (collection, self.table, cascade) = (name, table, ReferenceCascade(links))
         guard cascade.concerns(name) else { return nil }
         if operations.contains(.removeAll) {
@@ -49,11 +48,12 @@ struct SQLiteRemoval {
     ///
     /// - Parameters:
     ///   - date: The date of the writes.
-    ///   - file: The file.
     ///   - willChange: Called before the first change.
+    ///   - attribute: Changes a collection, and records the origin of the changes in its log.
     /// - Returns: The changes of each collection.
     func finish(
-        at date: Date, in file: SQLiteFile, _ db: Database, _ willChange: () throws -> Void
+        at date: Date, in db: Database, _ willChange: () throws -> Void,
+        attributing attribute: (StorageOrigin, SQLiteTable, () throws -> Void) throws -> StorageCommit?
     ) throws -> [Consequence] {
         var cascade = cascade
         var identifiers = identifiers
@@ -86,7 +86,7 @@ struct SQLiteRemoval {
             case .apply(let collection, let operations):
                 guard let table = try SQLiteCollections.existingTable(of: collection, in: db) else { continue }
                 if consequences.isEmpty { try willChange() }
-                let commit = try file.attribute(to: origin, in: table, db) {
+                let commit = try attribute(origin, table) {
                     try table.apply(StorageBatch(operations, origin: origin), at: date, in: db)
                 }
                 var consequence = consequences[table.name] ?? Consequence(table: table, origin: origin, commit: commit)

@@ -7,27 +7,39 @@ package final class ReferenceDeclaration: Sendable {
     private let indexes: [StorageIndex]
     /// The name of the type.
     private let type: String
+    private let isJSON: Bool
     private let indexCreation = IndexCreation(clock: ContinuousClock())
 
     /// Creates a declaration.
     ///
-    /// - Parameter type: The type of the objects.
-    package init<Object: Codable>(of type: Object.Type) {
+    /// - Parameters:
+    ///   - type: The type of the objects.
+    ///   - coder: The coder of the objects.
+    package init<Object: Codable>(of type: Object.Type, codedBy coder: any ObjectCoder) {
         references = Object.storageReferences
         let references = references.filter { !$0.isList }
         indexes =
             references.isEmpty
             ? [] : Object.storageIndexes.filter { index in references.contains { index.isOver($0.path) } }
         self.type = "\(type)"
+        isJSON = coder is JSONObjectCoder
         isDone = Locked(self.references.isEmpty)
     }
 
     /// Declares the references, unless that was done. A type without any leaves the declarations of others as they are.
     ///
     /// - Parameter engine: The engine.
-    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the engine can keep none.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the engine, or the objects, can have none.
     package func declare(to engine: any StorageBackend) async throws {
         if isDone.withLock({ $0 }) { return }
+        guard isJSON else {
+            throw StorageError(
+                .invalidArgument,
+                """
+                The references that \(type) declares can't be kept, because its coder does not store JSON. Use the \
+                coder .json, or declare no references.
+                """)
+        }
         guard let own = engine.references else { throw StorageError.noReferences(type, in: engine) }
         // Equal ones are not written again, by which a reader would become a writer.
         if try await Set(own.fetchReferences()) != Set(references) {

@@ -1,0 +1,23 @@
+import GRDB
+
+extension SQLiteStorageEngine: StorageReferences {
+
+    public var references: (any StorageReferences)? { self }
+
+    public func fetchReferences() async throws -> [StorageReference] {
+        try await core.readMany { [table] db in
+            let name = try SQLiteCollections.name(of: table, in: db)
+            return try name.map { try SQLiteReferences.all(of: $0, in: db).map(\.reference) } ?? []
+        }
+    }
+
+    public func declareReferences(_ references: [StorageReference]) async throws {
+        try references.check()
+        try await core.writeUnreported { [table] db in
+            guard let name = try SQLiteCollections.name(of: table, in: db) else {
+                throw StorageError(.placeRemoved, "The collection was removed. Open it again.")
+            }
+            try SQLiteReferences.declare(references, of: name, in: db)
+        }
+    }
+}
