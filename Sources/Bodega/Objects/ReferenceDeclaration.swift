@@ -29,7 +29,8 @@ package final class ReferenceDeclaration: Sendable {
     /// Declares the references, unless that was done. A type without any leaves the declarations of others as they are.
     ///
     /// - Parameter engine: The engine.
-    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the engine, or the objects, can have none.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the engine, or the objects, can have
+    ///   none.
     package func declare(to engine: any StorageBackend) async throws {
         if isDone.withLock({ $0 }) { return }
         guard isJSON else {

@@ -13,11 +13,12 @@ struct StatCommand: ConsoleCommand {
 
             With --json an object is printed: {"engine", "path" or "url", "collection" if one is named, "collections" \
             of an SQLite file or a database, "count", "bytes", "largest", "fileBytes" and "allocatedBytes" unless it \
-            is a database, "oldest" and "newest" if there are items, "references" if programs have declared any, "problems" with \
-            --check}. A reference is printed with the member, [] after that of a list, the collection that it names \
-            items of, and what happens when one of them is removed: remove, clear, refuse or keep. Sizes are in bytes. The \
-            space on disk, "allocatedBytes", is what the file system has allocated for the store's files and folders, \
-            as du counts it.
+            is a database, "oldest" and "newest" if there are items, "references" if programs have declared any, \
+            "problems" with --check}. Sizes are in bytes. The space on disk, "allocatedBytes", is what the file system \
+            has allocated for the store's files and folders, as du counts it.
+
+            A reference is printed with the member, [] after that of a list, the collection that it names items of, \
+            and what happens when one of them is removed: remove, clear, refuse or keep.
 
             Without a keyset, "encrypted" is the number of items that seem to be encrypted, if there are any; the \
             sizes are those of their encrypted form.

@@ -54,8 +54,8 @@ extension RecordStorage {
     ///
     /// - Parameters:
     ///   - hasWritten: Whether the store itself has changed records since the cursor.
-    ///   - removed: The keys of the records that it has removed, `nil` if it has removed all. A wrapper may have removed
-    ///     others in the same batches, to keep within its limits.
+    ///   - removed: The keys of the records that it has removed, `nil` if it has removed all. A wrapper may have
+    ///     removed others in the same batches, to keep within its limits.
     /// - Returns: The changes, or `nil` if the log does not reach back to the cursor.
     func changes(
         since cursor: StorageCursor, hasWritten: Bool = false, removed: Set<CacheKey>? = nil

@@ -71,8 +71,8 @@ extension SQLiteFile {
     ///   - changes: The tables, the origins to record in their logs, and what carries the changes out, in this order.
     ///     They may run more than once.
     ///   - mayBegin: Whether to carry them out, which it finds out in the same transaction. It may run more than once.
-    /// - Returns: The places of the changes in the logs, see ``write(to:by:isLogged:removing:_:)``; `nil` if they were not
-    ///   carried out.
+    /// - Returns: The places of the changes in the logs, see ``write(to:by:isLogged:removing:_:)``; `nil` if they were
+    ///   not carried out.
     func write(
         _ changes: [(table: SQLiteTable, origin: StorageOrigin, removing: Removing?, work: SQLiteGroupCommit.Work)],
         if mayBegin: @escaping @Sendable (Database) throws -> Bool
