@@ -41,4 +41,32 @@ import Testing
         try await library.folders.remove(id: "work")
         #expect(library.notes.items.map(\.text) == ["b", ""])
     }
+
+    /// The snippet of the README.
+    enum Readme {
+        struct Note: Codable, Sendable, Identifiable { var id: String }
+
+        struct Attachment: Queryable, Sendable {
+            var noteID: String
+            var file: String
+
+            static let references = [
+                Reference("noteID", \Attachment.noteID, to: Note.self, in: "notes", onRemoval: .remove)
+            ]
+        }
+    }
+
+    @Test("A note goes with its attachments")
+    func attachments() async throws {
+        let folder = TemporaryFolder()
+        let database = try SQLiteStorageEngine(opening: folder.directory)
+        let notes = ObjectStorage<Readme.Note>(storage: try database.collection(named: "notes"))
+        let attachments = ObjectStorage<Readme.Attachment>(storage: try database.collection(named: "attachments"))
+        try await notes.store(Readme.Note(id: "milk"), forKey: CacheKey("milk"))
+        try await attachments.store(Readme.Attachment(noteID: "milk", file: "a"), forKey: CacheKey("a"))
+        try await attachments.store(Readme.Attachment(noteID: "eggs", file: "b"), forKey: CacheKey("b"))
+        try await notes.removeObject(forKey: CacheKey("milk"))
+        let left = try await attachments.fetchAllObjects().objects
+        #expect(left.map(\.file) == ["b"])
+    }
 }
