@@ -6,6 +6,8 @@ import Logging
 @MainActor
 struct GalleryControllers {
     let favourites: FavouritesController
+    let albums: AlbumsController
+    let removals: RemovalsController
     let easel: EaselController
     let archive: ArchiveController
     let account: AccountController
@@ -18,7 +20,7 @@ struct GalleryControllers {
     let connection: PictureAPIConnection
     let logger: Logger
 
-    /// Creates the controllers. The favourites load in the background.
+    /// Creates the controllers. The favourites and the albums load in the background.
     init(
         storage: GalleryStorage,
         connection: PictureAPIConnection,
@@ -31,7 +33,10 @@ struct GalleryControllers {
         self.logger = logger
         api = PictureClient(address: connection.address, timeLimit: connection.timeLimit)
         images = ImageStore(engine: storage.images, logger: logger)
-        favourites = FavouritesController(Store(storage: storage.favourites), images: images)
+        let (pictures, collections) = (Store<Favourite>(storage: storage.favourites), Store<Album>(storage: storage.albums))
+        removals = RemovalsController(favourites: pictures, albums: collections, images: images)
+        favourites = FavouritesController(pictures, albums: collections, images: images, removals: removals)
+        albums = AlbumsController(collections, favourites: pictures, removals: removals)
         easel = EaselController(
             storage: storage.easel, images: images, api: api, availability: availability)
         archive = ArchiveController(
@@ -52,6 +57,7 @@ extension GalleryControllers {
         do {
             let store = favourites.$favourites
             try await store.itemsHaveLoaded()
+            try await albums.$albums.itemsHaveLoaded()
             try await easel.$exhibit.valueHasLoaded()
             guard store.undecodable.isEmpty else { return }
             var owned = Set(store.items.map(\.image))

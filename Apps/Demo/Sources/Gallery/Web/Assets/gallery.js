@@ -94,7 +94,8 @@ function show(page) {
 function keepFocus(change) {
     const focused = document.activeElement;
     const card = focused?.closest(".card");
-    const place = card ? [...card.parentNode.children].indexOf(card) : -1;
+    const list = card?.parentNode;
+    const place = card ? [...list.children].indexOf(card) : -1;
     change();
     if (focused === document.body) return;
     if (focused?.isConnected) {
@@ -102,7 +103,7 @@ function keepFocus(change) {
         if (document.activeElement !== focused) focused.focus();
         return;
     }
-    const cards = document.querySelectorAll(".card");
+    const cards = list?.isConnected ? list.children : [];
     const near = cards[Math.min(place, cards.length - 1)];
     const nearby = place < 0 ? document.getElementById(focused.id) : near?.querySelector(".card-link, button");
     (nearby ?? document.getElementById("favourites-title") ?? document.getElementById("main")).focus();
