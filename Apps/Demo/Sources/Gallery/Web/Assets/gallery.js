@@ -278,8 +278,8 @@ document.addEventListener("submit", async (event) => {
     }
     const submission = { data: data.toString(), next: null };
     sending.set(form, submission);
-    // The browser sends this form and leaves the page.
-    if ("leaves" in form.dataset) return;
+    // The browser sends this form and leaves the page, which need not show that its subject is gone.
+    if ("leaves" in form.dataset) return stopListening();
     event.preventDefault();
     form.dataset.busy = "true";
     button?.setAttribute("aria-busy", "true");
