@@ -32,7 +32,7 @@ extension AlbumPage {
         chrome = Chrome(title: "\(album.name) · Emporium Gallery", controllers, apiIsOn: apiIsOn)
         albumID = id
         name = album.name
-        cards = album.pictures(in: favourites)
+        cards = album.favourites(in: favourites).map { PictureView($0.picture, $0.image) }
         count = cards.isEmpty ? nil : cards.count
         let removable = album.favouriteIDs(inNoneOf: albums.items).filter { favourites.contains(id: $0) }
         removal = Question(count: cards.count, removable: removable.count)
@@ -75,18 +75,16 @@ struct AlbumCard: Sendable {
     /// Creates a card.
     @MainActor
     init(_ album: Album, _ favourites: Store<Favourite>) {
-        let pictures = album.pictures(in: favourites)
-        (id, name, count, isOne) = (album.id, album.name, pictures.count, pictures.count == 1)
-        cover = Array(pictures.prefix(4))
+        let contents = album.favourites(in: favourites)
+        (id, name, count, isOne) = (album.id, album.name, contents.count, contents.count == 1)
+        cover = contents.prefix(4).map { PictureView($0.picture, $0.image) }
     }
 }
 
 extension Album {
-    /// Its pictures, without those that another program has left behind in the album.
+    /// Its favourites, without those that a program without references has removed.
     @MainActor
-    fileprivate func pictures(in favourites: Store<Favourite>) -> [PictureView] {
-        favouriteIDs.compactMap { favourites[$0] }.map { PictureView($0.picture, $0.image) }
-    }
+    fileprivate func favourites(in store: Store<Favourite>) -> [Favourite] { favouriteIDs.compactMap { store[$0] } }
 }
 
 extension [Album] {

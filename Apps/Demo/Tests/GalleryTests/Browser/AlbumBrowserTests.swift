@@ -15,7 +15,7 @@ extension BrowserTests {
     }
 
     private func screenshotAlbums(_ name: String, _ tab: Tab) async throws {
-        _ = try await tab.evaluate("document.querySelector('#albums').scrollIntoView(), ''")
+        _ = try await tab.evaluate("document.querySelector('#albums').scrollIntoView({ behavior: 'instant' }), ''")
         try await tab.wait(for: "[...document.querySelectorAll('.cover img')].every((image) => image.complete)")
         try await tab.screenshot(name)
     }
@@ -117,7 +117,8 @@ extension BrowserTests {
             try await tab.loading { try await tab.click("#remove-one") }
             try await tab.wait(for: "\(Self.numbers) === '3/0'")
             try await other.wait(for: "document.querySelector('#problem')")
-            #expect(await tab.problems == [])
+            // The page of an album that is removed can be requested once more.
+            #expect(await tab.problems.filter { !$0.contains("404") } == [])
         }
     }
 
@@ -238,7 +239,8 @@ extension BrowserTests {
             try await tab.tab(to: "#remove-both")
             try await tab.loading { try await tab.press(.enter) }
             try await tab.wait(for: "\(Self.numbers) === '0/0'")
-            #expect(await tab.problems == [])
+            // The page of an album that is removed can be requested once more.
+            #expect(await tab.problems.filter { !$0.contains("404") } == [])
         }
     }
 

@@ -66,7 +66,9 @@ async function refresh() {
             const page = new DOMParser().parseFromString(await response.text(), "text/html");
             // A missing page (404) replaces the current one. After any other error the current page is better.
             const isPage = response.ok || response.status === 404;
-            if (isPage) show(page);
+            // A form that leaves the page may be the reason why it is missing. The page after it explains more.
+            const isLeaving = [...sending.keys()].some((form) => "leaves" in form.dataset);
+            if (response.ok || isPage && !isLeaving) show(page);
             showConnection(isPage, `The gallery returned an error (${response.status}). This page may be out of date.`);
         }
     } catch {
@@ -278,8 +280,8 @@ document.addEventListener("submit", async (event) => {
     }
     const submission = { data: data.toString(), next: null };
     sending.set(form, submission);
-    // The browser sends this form and leaves the page, which need not show that its subject is gone.
-    if ("leaves" in form.dataset) return stopListening();
+    // The browser sends this form and leaves the page.
+    if ("leaves" in form.dataset) return;
     event.preventDefault();
     form.dataset.busy = "true";
     button?.setAttribute("aria-busy", "true");
