@@ -90,7 +90,7 @@ struct GalleryActions {
     /// Loads the favourites and the albums again after a failure.
     func reload() async {
         noticeboard.clear()
-        await attempt("They could still not be loaded") {
+        await attempt("The favourites and albums could still not be loaded") {
             try await controllers.favourites.$favourites.reload()
             try await controllers.albums.$albums.reload()
         }
@@ -258,7 +258,8 @@ struct GalleryActions {
         let text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         // A single character can have any number of bytes.
         if (1...limit).contains(text.count), text.utf8.count <= Self.byteLimit { return text }
-        noticeboard.show("\(what) must have 1 to \(limit) characters and at most \(Self.byteLimit) bytes.", isError: true)
+        noticeboard.show(
+            "\(what) must have 1 to \(limit) characters and at most \(Self.byteLimit) bytes.", isError: true)
         return nil
     }
 

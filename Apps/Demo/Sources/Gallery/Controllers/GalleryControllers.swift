@@ -33,10 +33,12 @@ struct GalleryControllers {
         self.logger = logger
         api = PictureClient(address: connection.address, timeLimit: connection.timeLimit)
         images = ImageStore(engine: storage.images, logger: logger)
-        let (pictures, collections) = (Store<Favourite>(storage: storage.favourites), Store<Album>(storage: storage.albums))
-        removals = RemovalsController(favourites: pictures, albums: collections, images: images)
-        favourites = FavouritesController(pictures, albums: collections, images: images, removals: removals)
-        albums = AlbumsController(collections, favourites: pictures, removals: removals)
+        // On collections of one database, so that transactions can change both.
+        let favouriteStore = Store<Favourite>(storage: storage.favourites)
+        let albumStore = Store<Album>(storage: storage.albums)
+        removals = RemovalsController(favourites: favouriteStore, albums: albumStore, images: images)
+        favourites = FavouritesController(favouriteStore, albums: albumStore, images: images, removals: removals)
+        albums = AlbumsController(albumStore, favourites: favouriteStore, removals: removals)
         easel = EaselController(
             storage: storage.easel, images: images, api: api, availability: availability)
         archive = ArchiveController(

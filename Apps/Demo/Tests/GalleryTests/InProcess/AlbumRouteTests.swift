@@ -86,15 +86,16 @@ struct AlbumRouteTests {
         }
     }
 
-    @Test(arguments: [
-        ("", "It is empty.", "Remove the album", nil),
-        ("a", "Its picture is in no other album, but can stay a favourite.", "…only", "Remove the album and one"),
-        ("ab", "Its 2 pictures are in no other album, but can stay favourites.", "…only", "Remove the album and 2"),
-        ("x", "Its picture is in another album, too, and stays a favourite.", "Remove the album", nil),
-        ("xy", "Its 2 pictures are in other albums, too, and stay favourites.", "Remove the album", nil),
-        ("axb", "One of its 3 pictures is in another album, too, and stays a favourite.", "…only", "album and 2"),
-        ("xay", "2 of its 3 pictures are in other albums, too, and stay favourites.", "…only", "album and one"),
-    ] as [(String, String, String, String?)])
+    @Test(
+        arguments: [
+            ("", "It is empty.", "Remove the album", nil),
+            ("a", "Its picture is in no other album, but can stay a favourite.", "…only", "Remove the album and one"),
+            ("ab", "Its 2 pictures are in no other album, but can stay favourites.", "…only", "Remove the album and 2"),
+            ("x", "Its picture is in another album, too, and stays a favourite.", "Remove the album", nil),
+            ("xy", "Its 2 pictures are in other albums, too, and stay favourites.", "Remove the album", nil),
+            ("axb", "One of its 3 pictures is in another album, too, and stays a favourite.", "…only", "album and 2"),
+            ("xay", "2 of its 3 pictures are in other albums, too, and stay favourites.", "…only", "album and one"),
+        ] as [(String, String, String, String?)])
     func `The question names the consequences`(_ contents: String, _ text: String, _ one: String, _ both: String?)
         async throws
     {
