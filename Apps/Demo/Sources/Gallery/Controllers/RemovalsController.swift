@@ -55,7 +55,7 @@ final class RemovalsController {
             await images.discard(removal.favourites.map(\.image).filter { !kept.contains($0) })
             return restored
         } catch {
-            // The next removal has already replaced this one if the user was fast.
+            // Another removal can have taken its place in the meantime.
             if last == nil { last = removal } else { await images.discard(removal.favourites.map(\.image)) }
             throw error
         }

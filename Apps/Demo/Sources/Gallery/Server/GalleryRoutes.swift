@@ -21,8 +21,8 @@ import LocalServer
 ///     POST /favourites/reload       loads the favourites and the albums again after a failure
 ///     POST /albums                  creates an album: name=…&favourite=ID, or without a favourite
 ///     POST /albums/ID/remove        removes it: favourites=keep or remove
-///     POST /albums/ID/favourites/FAVOURITE
-///     POST /albums/ID/favourites/FAVOURITE/remove
+///     POST /albums/ID/favourites/ID adds a favourite to an album
+///     POST /albums/ID/favourites/ID/remove
 ///     POST /archive                 adds a picture: title=…
 ///     POST /archive/ID/like         adds one to its likes
 ///     POST /archive/ID/remove       removes it

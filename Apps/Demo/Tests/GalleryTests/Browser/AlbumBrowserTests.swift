@@ -166,6 +166,7 @@ extension BrowserTests {
             try await createAlbum(name, tab)
             try await createAlbum("Evenings by the water", tab)
             try await tab.click("#dismiss")
+            try await tab.wait(for: "!document.querySelector('#notice, [aria-busy]')")
             try await expectNoOverflow(tab, width)
             try await screenshotAlbums("albums-\(width)", tab)
             try await tab.loading { try await tab.click(".card-link") }
