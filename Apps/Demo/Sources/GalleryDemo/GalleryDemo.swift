@@ -17,8 +17,8 @@ struct GalleryDemo: AsyncParsableCommand {
             Serves a page on 127.0.0.1 until it gets SIGINT (Ctrl-C) or SIGTERM, and then exits with status 0. Every \
             user of this machine can open the page; other machines cannot.
 
-            The folder of --data contains the favourites and their pictures in gallery.sqlite3 and the session in \
-            secrets/. The preferences are in the user defaults.
+            The folder of --data contains the favourites, their pictures and the albums in gallery.sqlite3 and the \
+            session in secrets/. The preferences are in the user defaults.
             """
     )
 

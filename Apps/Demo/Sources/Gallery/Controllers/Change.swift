@@ -3,6 +3,7 @@ import Boutique
 /// The kinds of change that an open page is notified of.
 enum Change: String, Sendable, CaseIterable {
     case favourites
+    case albums
     case easel
     case account
     case preferences
@@ -29,6 +30,7 @@ extension GalleryControllers {
                 }
             }
             forward(favourites.$favourites.events, as: .favourites)
+            forward(albums.$albums.events, as: .albums)
             forward(easel.$exhibit.values, as: .easel)
             forward(easel.fetching.events, as: .easel)
             forward(account.$session.values, as: .account)

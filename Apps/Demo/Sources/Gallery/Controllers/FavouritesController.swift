@@ -1,7 +1,7 @@
 import Boutique
 import Foundation
 
-/// Adds, removes and restores favourites.
+/// Adds and removes favourites.
 ///
 /// A favourite is in the store and its bytes are in the ``ImageStore``, so there are two writes. The bytes are written
 /// first and removed last, so each favourite has its bytes whenever the program is killed. Orphaned bytes can remain;
@@ -11,21 +11,23 @@ final class FavouritesController {
     /// The favourites, in the order in which they were added.
     @Stored var favourites: [Favourite]
 
+    private let albums: Store<Album>
     private let images: ImageStore
+    private let removals: RemovalsController
     private let now: @Sendable () -> Date
-
-    /// The favourites that can be restored. Their bytes are kept until other favourites are removed.
-    private(set) var removed: [Favourite] = []
 
     /// The maximum number of favourites; the page shows all of them.
     static let limit = 500
 
     /// Creates a controller on a store.
     init(
-        _ store: Store<Favourite>, images: ImageStore, now: @escaping @Sendable () -> Date = { Date() }
+        _ store: Store<Favourite>, albums: Store<Album>, images: ImageStore, removals: RemovalsController,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         _favourites = Stored(in: store)
+        self.albums = albums
         self.images = images
+        self.removals = removals
         self.now = now
     }
 
@@ -62,60 +64,34 @@ final class FavouritesController {
         }
     }
 
-    /// Removes a favourite.
+    /// Removes a favourite, also from its albums.
     ///
     /// - Returns: The removed favourite; `nil` if there is no such favourite.
     /// - Throws: A `StorageError`. Nothing was removed then.
     func remove(id: String) async throws -> Favourite? {
-        let favourite = try await $favourites.transaction { favourites -> Favourite? in
-            let favourite = favourites[id]
-            favourites.remove(id: id)
-            return favourite
-        }
-        if let favourite { await offerUndo(of: [favourite]) }
-        return favourite
+        try await remove { favourites in favourites[id].map { [$0] } ?? [] }.first
     }
 
-    /// Removes all favourites.
+    /// Removes all favourites, also from their albums.
     ///
     /// - Returns: The number of removed favourites.
     /// - Throws: A `StorageError`. Nothing was removed then.
     func removeAll() async throws -> Int {
-        let all = try await $favourites.transaction { favourites -> [Favourite] in
-            let all = favourites.items
-            favourites.removeAll()
-            return all
-        }
-        if !all.isEmpty { await offerUndo(of: all) }
-        return all.count
+        try await remove { favourites in favourites.items }.count
     }
 
-    /// Restores the favourites that were removed last.
-    ///
-    /// - Returns: The number of restored favourites. A favourite that has been added again in the meantime is not
-    ///   changed.
-    /// - Throws: A `StorageError`. Nothing was restored then.
-    func undo() async throws -> Int {
-        let candidates = removed
-        removed = []
-        do {
-            let returned = try await $favourites.transaction { favourites -> [Favourite] in
-                let missing = candidates.filter { !favourites.contains(id: $0.id) }
-                favourites.insert(missing)
-                return missing
-            }
-            let kept = Set(returned.map(\.image))
-            await images.discard(candidates.map(\.image).filter { !kept.contains($0) })
-            return returned.count
-        } catch {
-            removed += candidates
-            throw error
+    private func remove(
+        _ choose: @escaping @MainActor (StoreTransaction<Favourite>) -> [Favourite]
+    ) async throws -> [Favourite] {
+        let removal = try await $favourites.transaction(with: albums) { favourites, albums in
+            let removed = choose(favourites)
+            let ids = Set(removed.map(\.id))
+            // The albums are read, so that the removal can be undone. The engine removes the favourites from them.
+            let former = albums.filter { !ids.isDisjoint(with: $0.favouriteIDs) }
+            favourites.remove(removed)
+            return Removal(favourites: removed, albums: former)
         }
-    }
-
-    private func offerUndo(of favourites: [Favourite]) async {
-        let former = removed
-        removed = favourites
-        await images.discard(former.map(\.image))
+        if !removal.favourites.isEmpty { await removals.offerUndo(of: removal) }
+        return removal.favourites
     }
 }

@@ -71,22 +71,89 @@ struct GalleryActions {
         }
     }
 
-    /// Restores the favourites that were removed last.
+    /// Restores what was removed last: favourites, or an album.
     func undo() async {
-        await attempt("The favourites could not be restored") {
-            switch try await controllers.favourites.undo() {
-            case 0: noticeboard.show("There is nothing to restore.")
-            case 1: noticeboard.show("The favourite was restored.")
-            case let count: noticeboard.show("\(count) favourites were restored.")
+        await attempt("Nothing could be restored") {
+            let restored = try await controllers.removals.undo()
+            switch (restored.album?.name, restored.favourites.count) {
+            case (nil, 0): noticeboard.show("There is nothing to restore.")
+            case (nil, 1): noticeboard.show("The favourite was restored.")
+            case (nil, let count): noticeboard.show("\(count) favourites were restored.")
+            case (let name?, 0): noticeboard.show("The album “\(name)” was restored.")
+            case (let name?, 1): noticeboard.show("The album “\(name)” and its favourite were restored.")
+            case (let name?, let count):
+                noticeboard.show("The album “\(name)” and \(count) favourites were restored.")
             }
         }
     }
 
-    /// Loads the favourites again after a failure.
+    /// Loads the favourites and the albums again after a failure.
     func reload() async {
         noticeboard.clear()
-        await attempt("The favourites could still not be loaded") {
+        await attempt("The favourites and albums could still not be loaded") {
             try await controllers.favourites.$favourites.reload()
+            try await controllers.albums.$albums.reload()
+        }
+    }
+
+    // MARK: Albums
+
+    /// Creates an album.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - favouriteID: The first favourite in it, if any.
+    func createAlbum(name: String, with favouriteID: Favourite.ID?) async {
+        guard let name = text(name, "A name", limit: 60) else { return }
+        await attempt("The album “\(name)” could not be created") {
+            if try await controllers.albums.create(name: name, with: favouriteID) != nil {
+                noticeboard.show("The album “\(name)” has been created.")
+            } else {
+                let limit = AlbumsController.limit
+                noticeboard.show("You have \(limit) albums, which is the maximum. Remove some first.", isError: true)
+            }
+        }
+    }
+
+    /// Adds a favourite to an album.
+    func addFavourite(_ favouriteID: Favourite.ID, toAlbum id: Album.ID) async {
+        await attempt("The favourite could not be added to the album") {
+            show(try await controllers.albums.add(favouriteID, to: id)) { "“\($0)” is now in “\($1)”." }
+        }
+    }
+
+    /// Removes a favourite from an album.
+    func removeFavourite(_ favouriteID: Favourite.ID, fromAlbum id: Album.ID) async {
+        await attempt("The favourite could not be removed from the album") {
+            show(try await controllers.albums.remove(favouriteID, from: id)) { "“\($0)” is no longer in “\($1)”." }
+        }
+    }
+
+    private func show(_ change: (Favourite, Album)?, _ text: (_ title: String, _ name: String) -> String) {
+        guard let (favourite, album) = change else {
+            return noticeboard.show("The favourite or the album has already been removed.", isError: true)
+        }
+        noticeboard.show(text(favourite.picture.title, album.name))
+    }
+
+    /// Removes an album.
+    ///
+    /// - Parameters:
+    ///   - id: The album's identifier.
+    ///   - includesFavourites: Whether its favourites are removed as well, except for those in other albums.
+    func removeAlbum(id: Album.ID, includingFavourites includesFavourites: Bool) async {
+        await attempt("The album could not be removed") {
+            let removal = try await controllers.albums.remove(id: id, includingFavourites: includesFavourites)
+            guard let removal, let name = removal.album?.name else {
+                return noticeboard.show("This album has already been removed.")
+            }
+            let what =
+                switch removal.favourites.count {
+                case 0: "The album “\(name)” was removed."
+                case 1: "The album “\(name)” and one favourite were removed."
+                case let count: "The album “\(name)” and \(count) favourites were removed."
+                }
+            noticeboard.show(what, offersUndo: true)
         }
     }
 
@@ -94,11 +161,7 @@ struct GalleryActions {
 
     /// Adds a picture to the archive.
     func addToArchive(title: String) async {
-        let title = title.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        guard (1...60).contains(title.count), title.utf8.count <= ArchiveSearch.titleLimit else {
-            return noticeboard.show(
-                "A title must have 1 to 60 characters and at most \(ArchiveSearch.titleLimit) bytes.", isError: true)
-        }
+        guard let title = text(title, "A title", limit: 60) else { return }
         await attempt("“\(title)” could not be added") {
             try await controllers.archive.add(title: title)
             noticeboard.show("“\(title)” is in the archive.")
@@ -148,11 +211,7 @@ struct GalleryActions {
 
     /// Signs in at the API.
     func signIn(name: String, password: String) async {
-        let name = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        // A single character can have any number of bytes.
-        guard (1...40).contains(name.count), name.utf8.count <= 200 else {
-            return noticeboard.show("A name must have 1 to 40 characters and at most 200 bytes.", isError: true)
-        }
+        guard let name = text(name, "A name", limit: 40) else { return }
         await attempt("You could not be signed in") {
             if try await controllers.account.signIn(name: name, password: password) {
                 noticeboard.show("Welcome, \(name). You now get the pictures for members, too.")
@@ -191,6 +250,21 @@ struct GalleryActions {
             controllers.logger.notice("The API does not respond.", metadata: ["error": "\(error)"])
         }
     }
+
+    // MARK: Texts
+
+    /// A text of a form without superfluous spaces; `nil`, with a notice, if it is empty or too long.
+    private func text(_ text: String, _ what: String, limit: Int) -> String? {
+        let text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        // A single character can have any number of bytes.
+        if (1...limit).contains(text.count), text.utf8.count <= Self.byteLimit { return text }
+        noticeboard.show(
+            "\(what) must have 1 to \(limit) characters and at most \(Self.byteLimit) bytes.", isError: true)
+        return nil
+    }
+
+    /// The maximum size of a text, in bytes.
+    private static let byteLimit = 200
 
     // MARK: Failures
 

@@ -6,6 +6,8 @@ import Logging
 @MainActor
 struct GalleryControllers {
     let favourites: FavouritesController
+    let albums: AlbumsController
+    let removals: RemovalsController
     let easel: EaselController
     let archive: ArchiveController
     let account: AccountController
@@ -18,7 +20,7 @@ struct GalleryControllers {
     let connection: PictureAPIConnection
     let logger: Logger
 
-    /// Creates the controllers. The favourites load in the background.
+    /// Creates the controllers. The favourites and the albums load in the background.
     init(
         storage: GalleryStorage,
         connection: PictureAPIConnection,
@@ -31,7 +33,12 @@ struct GalleryControllers {
         self.logger = logger
         api = PictureClient(address: connection.address, timeLimit: connection.timeLimit)
         images = ImageStore(engine: storage.images, logger: logger)
-        favourites = FavouritesController(Store(storage: storage.favourites), images: images)
+        // On collections of one database, so that transactions can change both.
+        let favouriteStore = Store<Favourite>(storage: storage.favourites)
+        let albumStore = Store<Album>(storage: storage.albums)
+        removals = RemovalsController(favourites: favouriteStore, albums: albumStore, images: images)
+        favourites = FavouritesController(favouriteStore, albums: albumStore, images: images, removals: removals)
+        albums = AlbumsController(albumStore, favourites: favouriteStore, removals: removals)
         easel = EaselController(
             storage: storage.easel, images: images, api: api, availability: availability)
         archive = ArchiveController(
@@ -52,6 +59,7 @@ extension GalleryControllers {
         do {
             let store = favourites.$favourites
             try await store.itemsHaveLoaded()
+            try await albums.$albums.itemsHaveLoaded()
             try await easel.$exhibit.valueHasLoaded()
             guard store.undecodable.isEmpty else { return }
             var owned = Set(store.items.map(\.image))

@@ -8,4 +8,7 @@ struct Favourite: Codable, Hashable, Sendable, Identifiable {
     let addedAt: Date
 
     var id: String { picture.id }
+
+    /// The name of the favourites' collection in the database.
+    static let collection = "favourites"
 }

@@ -10,6 +10,21 @@ enum Forms {
         let order: SortOrder
     }
 
+    /// The name of a new album, and its first favourite.
+    struct NewAlbum: Decodable {
+        let name: String
+        let favourite: String?
+    }
+
+    /// What is removed with an album.
+    struct AlbumRemoval: Decodable {
+        let favourites: Favourites
+
+        enum Favourites: String, Decodable {
+            case keep, remove
+        }
+    }
+
     /// The title of a picture that is added to the archive.
     struct NewPicture: Decodable {
         let title: String

@@ -6,6 +6,7 @@ import LocalServer
 ///
 ///     GET  /                        the easel and the favourites
 ///     GET  /favourites/ID           one favourite
+///     GET  /albums/ID               an album
 ///     GET  /archive                 a window over the archive: title=…&colour=…&order=…&shown=…
 ///     GET  /archive/events          changes, and those of the window, as server-sent events
 ///     GET  /images/KEY              the bytes of a picture
@@ -16,8 +17,12 @@ import LocalServer
 ///     POST /favourites/ID           adds the picture on the easel
 ///     POST /favourites/ID/remove    removes a favourite
 ///     POST /favourites/clear        removes all
-///     POST /favourites/undo         restores the favourites that were removed last
-///     POST /favourites/reload       loads the favourites again after a failure
+///     POST /favourites/undo         restores what was removed last
+///     POST /favourites/reload       loads the favourites and the albums again after a failure
+///     POST /albums                  creates an album: name=…&favourite=ID, or without a favourite
+///     POST /albums/ID/remove        removes it: favourites=keep or remove
+///     POST /albums/ID/favourites/ID adds a favourite to an album
+///     POST /albums/ID/favourites/ID/remove
 ///     POST /archive                 adds a picture: title=…
 ///     POST /archive/ID/like         adds one to its likes
 ///     POST /archive/ID/remove       removes it
@@ -66,6 +71,7 @@ struct GalleryRoutes: Sendable {
         router.add(middleware: OriginGuard(allowsPrograms: false))
         addPages(to: router)
         addFavourites(to: router, actions)
+        addAlbums(to: router, actions)
         addArchive(to: router, actions)
         addSettings(to: router, actions)
         return router
@@ -85,11 +91,29 @@ struct GalleryRoutes: Sendable {
         router.action("/favourites/reload") { _, _ in await actions.reload() }
         router.pageAndAction(
             "/favourites/{id}",
-            page: { _, context in try await pages.favourite(context.pictureID()) },
-            action: { _, context in await actions.addFavourite(id: try context.pictureID()) }
+            page: { _, context in try await pages.favourite(context.itemID()) },
+            action: { _, context in await actions.addFavourite(id: try context.itemID()) }
         )
         router.action("/favourites/{id}/remove", leavesPage: true) { _, context in
-            await actions.removeFavourite(id: try context.pictureID())
+            await actions.removeFavourite(id: try context.itemID())
+        }
+    }
+
+    private func addAlbums(to router: Router<GalleryRequestContext>, _ actions: GalleryActions) {
+        router.action("/albums") { request, context in
+            let form = try await request.decode(as: Forms.NewAlbum.self, context: context)
+            await actions.createAlbum(name: form.name, with: form.favourite)
+        }
+        router.page("/albums/{id}") { _, context in try await pages.album(context.itemID()) }
+        router.action("/albums/{id}/remove", leavesPage: true) { request, context in
+            let form = try await request.decode(as: Forms.AlbumRemoval.self, context: context)
+            await actions.removeAlbum(id: try context.itemID(), includingFavourites: form.favourites == .remove)
+        }
+        router.action("/albums/{id}/favourites/{favourite}") { _, context in
+            await actions.addFavourite(try context.itemID("favourite"), toAlbum: try context.itemID())
+        }
+        router.action("/albums/{id}/favourites/{favourite}/remove") { _, context in
+            await actions.removeFavourite(try context.itemID("favourite"), fromAlbum: try context.itemID())
         }
     }
 
@@ -104,10 +128,10 @@ struct GalleryRoutes: Sendable {
         )
         router.page("/archive/events") { request, _ in events.response(to: request, in: ArchiveSearch(request.uri)) }
         router.action("/archive/{id}/like") { _, context in
-            await actions.likeInArchive(id: try context.pictureID())
+            await actions.likeInArchive(id: try context.itemID())
         }
         router.action("/archive/{id}/remove") { _, context in
-            await actions.removeFromArchive(id: try context.pictureID())
+            await actions.removeFromArchive(id: try context.itemID())
         }
         router.action("/archive/windows/{id}/more") { _, context in
             guard try await controllers.archive.showMore(in: context.parameters.require("id")) else {
@@ -136,11 +160,11 @@ struct GalleryRoutes: Sendable {
 }
 
 extension RequestContext {
-    /// The identifier of a picture in the path.
+    /// The identifier of a picture or an album in the path.
     ///
     /// - Throws: 404 if it is not a valid identifier.
-    fileprivate func pictureID() throws -> String {
-        let id = try parameters.require("id")
+    fileprivate func itemID(_ parameter: String = "id") throws -> String {
+        let id = try parameters.require(parameter)
         guard Picture.isValidID(id) else { throw HTTPError(.notFound) }
         return id
     }

@@ -25,6 +25,15 @@ struct Pages: Sendable {
         return html(page)
     }
 
+    /// The page of an album.
+    ///
+    /// - Throws: 404 if there is no such album.
+    func album(_ id: String) async throws -> Response {
+        let apiIsOn = await controllers.connection.isOn()
+        guard let page = await AlbumPage(id: id, controllers, apiIsOn: apiIsOn) else { throw HTTPError(.notFound) }
+        return html(page)
+    }
+
     /// The page of the archive. The first visit begins to fill the archive.
     ///
     /// - Throws: An error of the storage.

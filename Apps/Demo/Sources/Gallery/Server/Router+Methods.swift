@@ -71,7 +71,8 @@ private func returnPath(of request: Request) -> String {
     // The search is parsed, and written again.
     if path == "archive" || path.hasPrefix("archive?") { return ArchiveSearch(URI("/\(path)")).path }
     // Only known paths, so that no other text gets into the header.
-    let favourites = "favourites/"
-    let isFavourite = path.hasPrefix(favourites) && Picture.isValidID(path.dropFirst(favourites.count))
-    return isFavourite ? "/\(path)" : "/"
+    let isItem = ["favourites/", "albums/"].contains { folder in
+        path.hasPrefix(folder) && Picture.isValidID(path.dropFirst(folder.count))
+    }
+    return isItem ? "/\(path)" : "/"
 }

@@ -4,14 +4,16 @@ public import Foundation
 
 /// The storage of the gallery.
 ///
-///     gallery.sqlite3   the favourites, the picture on the easel, the images, and the archive, each in a collection of
-///                       its own
+///     gallery.sqlite3   the favourites, the albums, the picture on the easel, the images, and the archive, each in a
+///                       collection of its own
 ///     secrets/          the session, encrypted
 ///     lock              locked while a gallery uses this folder
 ///
 /// The preferences are in the user defaults, in one suite for each folder.
 public struct GalleryStorage: Sendable {
     let favourites: any StorageEngine
+    /// In the database of the favourites, which the albums refer to.
+    let albums: any StorageEngine
     let easel: any StorageEngine
     let images: any StorageEngine
     let archive: any StorageBackend
@@ -31,7 +33,8 @@ public struct GalleryStorage: Sendable {
         let lock = try FolderLock(directory)
         let file = try SQLiteStorageEngine(opening: directory, databaseFilename: "gallery")
         self.init(
-            favourites: try file.collection(named: "favourites"),
+            favourites: try file.collection(named: Favourite.collection),
+            albums: try file.collection(named: "albums"),
             easel: try file.collection(named: "easel"),
             images: try file.collection(named: "images"),
             archive: try file.collection(named: "archive"),
@@ -46,6 +49,7 @@ public struct GalleryStorage: Sendable {
     /// Creates a storage from engines, for tests.
     init(
         favourites: any StorageEngine,
+        albums: any StorageEngine,
         easel: any StorageEngine,
         images: any StorageEngine,
         archive: any StorageBackend,
@@ -55,6 +59,7 @@ public struct GalleryStorage: Sendable {
         lock: FolderLock? = nil
     ) {
         self.favourites = favourites
+        self.albums = albums
         self.easel = easel
         self.images = images
         self.archive = archive

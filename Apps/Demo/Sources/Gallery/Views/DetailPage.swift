@@ -11,11 +11,19 @@ struct DetailPage: Page {
     let addedAtText: String
     let previous: Neighbour?
     let next: Neighbour?
+    let albums: [Membership]
 
     /// The favourite before or after this one.
     struct Neighbour: Sendable {
         let id: String
         let title: String
+    }
+
+    /// An album, and whether the favourite is in it.
+    struct Membership: Sendable {
+        let id: String
+        let name: String
+        let isMember: Bool
     }
 }
 
@@ -39,5 +47,8 @@ extension DetailPage {
             Date.FormatStyle(date: .long, time: .shortened, locale: Locale(identifier: "en_GB")))
         previous = neighbour(place - 1)
         next = neighbour(place + 1)
+        albums = controllers.albums.albums.sortedByName.map { album in
+            Membership(id: album.id, name: album.name, isMember: album.favouriteIDs.contains(id))
+        }
     }
 }

@@ -1,11 +1,12 @@
 import Boutique
 
-/// The page with the easel and the favourites.
+/// The page with the easel, the favourites and the albums.
 struct HomePage: Page {
     let template = "home"
     let chrome: Chrome
     let easel: Easel
     let favourites: Favourites
+    let albums: Albums
 
     /// The picture on the easel.
     struct Easel: Sendable {
@@ -20,9 +21,16 @@ struct HomePage: Page {
         /// `nil` if there are none, so that a template can test it.
         let count: Int?
         let isEmpty: Bool
-        let isLoading: Bool
-        let failure: String?
-        let undecodable: Int?
+        let status: StoreStatus
+    }
+
+    /// The albums, or the reason why they are missing.
+    struct Albums: Sendable {
+        let cards: [AlbumCard]
+        /// `nil` if there are none, so that a template can test it.
+        let count: Int?
+        let isEmpty: Bool
+        let status: StoreStatus
     }
 }
 
@@ -39,6 +47,7 @@ extension HomePage {
             isFetching: controllers.easel.isFetching
         )
         favourites = Favourites(store, controllers.preferences.sortOrder)
+        albums = Albums(controllers.albums.$albums, store)
     }
 }
 
@@ -47,15 +56,17 @@ extension HomePage.Favourites {
     fileprivate init(_ store: Store<Favourite>, _ order: SortOrder) {
         cards = order.sort(store.items).map { PictureView($0.picture, $0.image) }
         count = cards.isEmpty ? nil : cards.count
-        undecodable = store.undecodable.isEmpty ? nil : store.undecodable.count
-        switch store.state {
-        case .loading:
-            (isLoading, failure) = (true, nil)
-        case .loaded:
-            (isLoading, failure) = (false, nil)
-        case .failed(let error):
-            (isLoading, failure) = (false, (error as? StorageError)?.message ?? "\(error)")
-        }
-        isEmpty = cards.isEmpty && !isLoading && failure == nil
+        status = StoreStatus(store)
+        isEmpty = cards.isEmpty && status.isFine
+    }
+}
+
+extension HomePage.Albums {
+    @MainActor
+    fileprivate init(_ store: Store<Album>, _ favourites: Store<Favourite>) {
+        cards = store.items.sortedByName.map { AlbumCard($0, favourites) }
+        count = cards.isEmpty ? nil : cards.count
+        status = StoreStatus(store)
+        isEmpty = cards.isEmpty && status.isFine
     }
 }

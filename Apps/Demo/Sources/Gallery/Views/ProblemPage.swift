@@ -14,7 +14,8 @@ extension ProblemPage {
         self.status = status
         (heading, text) =
             switch status {
-            case 404: ("Page not found", "The picture may have been removed, or the address may contain a typo.")
+            case 404:
+                ("Page not found", "The picture or album may have been removed, or the address may contain a typo.")
             case 400, 413, 415, 422: ("Invalid form", "The form contains a value that the gallery does not accept.")
             case 403:
                 ("Request refused", "For your safety, only the gallery’s own pages can make changes.")

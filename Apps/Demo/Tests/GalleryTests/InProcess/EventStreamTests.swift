@@ -28,13 +28,15 @@ struct EventStreamTests {
     @Test func `The stream begins with all kinds of change and then sends each change`() async throws {
         try await listen { events, controllers in
             try await events.wait(for: "retry: 1000\n\n")
-            for change in [Change.favourites, .easel, .account, .preferences, .availability, .notice] {
+            for change in [Change.favourites, .albums, .easel, .account, .preferences, .availability, .notice] {
                 try await events.wait(for: "event: change\ndata: \(change.rawValue)\n\n")
             }
             let exhibit = try await Exhibit.stored("a", in: controllers.images)
             events.forget()
             _ = try await controllers.favourites.add(exhibit)
             try await events.wait(for: "event: change\ndata: favourites\n\n")
+            _ = try await controllers.albums.create(name: "Winter")
+            try await events.wait(for: "event: change\ndata: albums\n\n")
             await controllers.noticeboard.show("Look!")
             try await events.wait(for: "event: change\ndata: notice\n\n")
         }

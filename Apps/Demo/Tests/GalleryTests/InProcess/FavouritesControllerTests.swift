@@ -84,16 +84,16 @@ struct FavouritesControllerTests {
         }
         let all = controllers.favourites.favourites
         #expect(try await controllers.favourites.remove(id: "a")?.id == "a")
-        #expect(try await controllers.favourites.undo() == 1)
+        #expect(try await controllers.removals.undo().favourites.count == 1)
         #expect(Set(controllers.favourites.favourites) == Set(all))
         try await expectWhole(controllers)
 
         #expect(try await controllers.favourites.remove(id: "a")?.id == "a")
         #expect(try await controllers.favourites.removeAll() == 2)
-        #expect(try await controllers.favourites.undo() == 2)
+        #expect(try await controllers.removals.undo().favourites.count == 2)
         #expect(controllers.favourites.favourites.map(\.id) == ["b", "c"])
         try await expectWhole(controllers)
-        #expect(try await controllers.favourites.undo() == 0)
+        #expect(try await controllers.removals.undo().favourites.count == 0)
         #expect(try await controllers.favourites.remove(id: "a") == nil)
     }
 
@@ -104,7 +104,7 @@ struct FavouritesControllerTests {
         _ = try await controllers.favourites.remove(id: "a")
         _ = try await controllers.favourites.add(exhibit)
         let again = controllers.favourites.favourites
-        #expect(try await controllers.favourites.undo() == 0)
+        #expect(try await controllers.removals.undo().favourites.count == 0)
         #expect(controllers.favourites.favourites == again)
         try await expectWhole(controllers, others: [exhibit.image.text])
     }
@@ -115,9 +115,9 @@ struct FavouritesControllerTests {
         _ = try await controllers.favourites.add(exhibit)
         _ = try await controllers.favourites.remove(id: "a")
         gallery.favourites.inject(.fail(.writes, .every, with: failure))
-        await #expect(throws: StorageError.self) { try await controllers.favourites.undo() }
+        await #expect(throws: StorageError.self) { try await controllers.removals.undo().favourites.count }
         gallery.favourites.clearFaults()
-        #expect(try await controllers.favourites.undo() == 1)
+        #expect(try await controllers.removals.undo().favourites.count == 1)
         try await expectWhole(controllers, others: [exhibit.image.text])
     }
 }

@@ -2,6 +2,7 @@ import Bodega
 import BodegaTesting
 import Boutique
 import Foundation
+import Logging
 import Testing
 
 @testable import Gallery
@@ -60,6 +61,35 @@ struct OpeningTests {
         #expect(try await gallery.imageKeys().count == owned.count + 1)
         #expect(controllers.favourites.$favourites.undecodable.count == 1)
         #expect(controllers.favourites.favourites.count == 1)
+    }
+
+    @Test func `The favourites of a gallery without albums are kept, and can be put into albums`() async throws {
+        let folder = try Folder()
+        let earlier = try SQLiteStorageEngine(opening: folder.directory("data"), databaseFilename: "gallery")
+        // As the program without albums has stored them.
+        for id in ["a", "b"] {
+            let json =
+                """
+                {"picture":{"id":"\(id)","title":"Old \(id)","style":"s","algorithm":"a","palette":"p",\
+                "colors":["#808080"],"width":4,"height":3,"seed":"1","isForMembers":false},\
+                "image":"0123456789abcdef0123456789abcdef","addedAt":785000000.5}
+                """
+            try await earlier.collection(named: "favourites").write(Data(json.utf8), key: CacheKey(id))
+        }
+        try await earlier.close()
+
+        let storage = try GalleryStorage(directory: folder.directory("data"))
+        let controllers = GalleryControllers(
+            storage: storage,
+            connection: PictureAPIConnection(
+                address: { "http://127.0.0.1:1" }, isOn: { true }, setOn: { _ in }, timeLimit: .seconds(180)),
+            logger: Logger(label: "tests"))
+        await controllers.open()
+        #expect(controllers.favourites.favourites.map(\.picture.title).sorted() == ["Old a", "Old b"])
+        let album = try #require(await controllers.albums.create(name: "New", with: "a"))
+        _ = try await controllers.albums.add("b", to: album.id)
+        _ = try await controllers.favourites.remove(id: "a")
+        #expect(controllers.albums.albums.map(\.favouriteIDs) == [["b"]])
     }
 
     @Test func `One gallery at a time can use a folder`() throws {

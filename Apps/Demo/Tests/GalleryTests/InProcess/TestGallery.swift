@@ -13,7 +13,9 @@ typealias FaultyMemory = FaultInjectingStorageEngine
 
 /// An in-process gallery on in-memory engines, with an API that the test controls.
 struct TestGallery: Sendable {
-    let favourites = FaultyMemory(MemoryStorageEngine())
+    let favourites: FaultyMemory
+    /// In one database with the favourites.
+    let albums: FaultyMemory
     let easel = FaultyMemory(MemoryStorageEngine())
     let images = FaultyMemory(MemoryStorageEngine())
     let archive = MemoryStorageEngine()
@@ -25,12 +27,18 @@ struct TestGallery: Sendable {
     /// A suite of user defaults that only the tests use.
     private let suite = "emporium-gallery-tests"
 
+    init() {
+        let database = MemoryStorageEngine()
+        favourites = FaultyMemory(database.collection(named: Favourite.collection))
+        albums = FaultyMemory(database.collection(named: "albums"))
+    }
+
     /// The controllers on these engines, as after a start of the program.
     @MainActor
     func controllers(apiAt address: String = "http://127.0.0.1:1") -> GalleryControllers {
         let storage = GalleryStorage(
-            favourites: favourites, easel: easel, images: images, archive: archive, archiveProgress: archiveProgress,
-            secrets: MemorySecretStorage(), defaultsSuite: suite)
+            favourites: favourites, albums: albums, easel: easel, images: images, archive: archive,
+            archiveProgress: archiveProgress, secrets: MemorySecretStorage(), defaultsSuite: suite)
         // The limit is long, so that a busy machine does not fail a test.
         let connection = PictureAPIConnection(
             address: { detour.address ?? address }, isOn: { true }, setOn: { _ in }, timeLimit: .seconds(180))

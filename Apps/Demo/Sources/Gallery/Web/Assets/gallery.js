@@ -66,7 +66,9 @@ async function refresh() {
             const page = new DOMParser().parseFromString(await response.text(), "text/html");
             // A missing page (404) replaces the current one. After any other error the current page is better.
             const isPage = response.ok || response.status === 404;
-            if (isPage) show(page);
+            // A form that leaves the page may be the reason why it is missing. The page after it explains more.
+            const isLeaving = [...sending.keys()].some((form) => "leaves" in form.dataset);
+            if (response.ok || isPage && !isLeaving) show(page);
             showConnection(isPage, `The gallery returned an error (${response.status}). This page may be out of date.`);
         }
     } catch {
@@ -94,7 +96,8 @@ function show(page) {
 function keepFocus(change) {
     const focused = document.activeElement;
     const card = focused?.closest(".card");
-    const place = card ? [...card.parentNode.children].indexOf(card) : -1;
+    const list = card?.parentNode;
+    const place = card ? [...list.children].indexOf(card) : -1;
     change();
     if (focused === document.body) return;
     if (focused?.isConnected) {
@@ -102,7 +105,7 @@ function keepFocus(change) {
         if (document.activeElement !== focused) focused.focus();
         return;
     }
-    const cards = document.querySelectorAll(".card");
+    const cards = list?.isConnected ? list.children : [];
     const near = cards[Math.min(place, cards.length - 1)];
     const nearby = place < 0 ? document.getElementById(focused.id) : near?.querySelector(".card-link, button");
     (nearby ?? document.getElementById("favourites-title") ?? document.getElementById("main")).focus();
