@@ -37,8 +37,8 @@ final class WriteConsequences: Sendable {
 /// The consequences have an origin of their own, because they are not what the writer has written: a store that removes
 /// an item finds out in the log what else is gone.
 ///
-/// Items are read without locks, and locked before they are changed. If another transaction has changed one since the
-/// snapshot, that fails, and the transaction is repeated.
+/// Items are read without locks. If another transaction has changed or removed one since the snapshot, changing it fails,
+/// and the transaction is repeated.
 struct ReferencedRemoval {
 
     private let session: Session
@@ -50,6 +50,13 @@ struct ReferencedRemoval {
 
     /// The greatest size of an item that is read with others, in bytes.
     private static let smallItem = 32_768
+
+    /// The size from which a part has no more items, in bytes.
+    private static let largePart = 16 << 20
+
+    /// Makes the server look up one item after the other in the same way, without planning that each time.
+    private static let planOnce = Command(
+        Statement("SELECT set_config('plan_cache_mode', 'force_generic_plan', true)"))
 
     /// Reads the references, in a transaction that has begun.
     ///
@@ -124,7 +131,7 @@ struct ReferencedRemoval {
         _ consequences: WriteConsequences, ending: [Command] = [], _ changes: (_ isShared: Bool) -> [Command]
     ) async throws {
         // Sent with the next message.
-        var unsent = [ScanStatement.useIndex]
+        var unsent = [ScanStatement.useIndex, Self.planOnce]
         var isLogged = false
         while let step = cascade.next() {
             switch step {
@@ -136,13 +143,15 @@ struct ReferencedRemoval {
                 var reader = IndexScan(
                     engine, session, .data, beginning: unsent, firstBatch: ReferenceCascade.partSize)
                 var end: StoragePlace?
-                var items: [StorageItem] = []
+                var (items, size) = ([StorageItem](), 0)
                 let current = cascade
                 try await reader.run(scan) { item in
-                    if current.isWanted(item) { items.append(item) }
-                    guard items.count >= ReferenceCascade.partSize, scan.continued(after: item.place) != nil else {
-                        return true
+                    if current.isWanted(item) {
+                        items.append(item)
+                        size += item.data.count
                     }
+                    let isFull = items.count >= ReferenceCascade.partSize || size >= Self.largePart
+                    guard isFull, scan.continued(after: item.place) != nil else { return true }
                     end = item.place
                     return false
                 }
@@ -162,14 +171,23 @@ struct ReferencedRemoval {
     }
 
     /// The commands that apply operations to items which were read in the transaction.
+    ///
+    /// Each item has a statement, in lock order. A statement on many items would read the whole collection each time if
+    /// the server has no statistics of it yet, or old ones.
     private func commands(_ operations: [StorageOperation], _ engine: PostgresStorageEngine) -> [Command] {
-        let plan = WritePlan(StorageBatch(operations), in: engine.shards, at: date)
-        let commands = BatchCommands(
-            plan: plan, request: ChangeRequest(collection: engine.number, origin: origin.id))
-        let locks = BatchCommands.locks(plan.removed + plan.written.map(\.key), collection: engine.number)
-        // They exist, or removing them fails.
-        let changes = commands.changes(present: Set(plan.removed.indices))
-        return locks + commands.removals() + Array(commands.writes) + changes
+        let (number, plan) = (engine.number, WritePlan(StorageBatch(operations), in: engine.shards, at: date))
+        let removals = plan.removed.sorted { $0 < $1 }.map { key in
+            Command(ItemStatements.removeExisting, key.shard, number, key.bytes)
+        }
+        let writes = plan.written.map { row in
+            let parameters = Parameters(
+                capacity: row.data.count + 128, row.key.shard, number, row.key.bytes, row.updated, row.data)
+            return Command(ItemStatements.overwriteExisting, parameters)
+        }
+        let request = ChangeRequest(collection: number, origin: origin.id)
+        // They exist, or the statements fail.
+        let present = Set(plan.removed.indices)
+        return removals + writes + BatchCommands(plan: plan, request: request).changes(present: present)
     }
 }
 #endif

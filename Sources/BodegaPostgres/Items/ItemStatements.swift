@@ -76,6 +76,15 @@ enum ItemStatements {
         RETURNING 1
         """)
 
+    // The changes of items that a transaction has read in its snapshot, which are logged apart. They fail if another
+    // transaction has changed or removed the item since.
+
+    static let removeExisting = Statement(
+        "emporium_remove_existing", "DELETE FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3")
+    static let overwriteExisting = Statement(
+        "emporium_overwrite_existing",
+        "UPDATE emporium_items SET updated_at = $4, data = $5 WHERE shard = $1 AND collection = $2 AND key = $3")
+
     // MARK: Many items
 
     /// Returns the places of the keys whose items exist, and columns of the items.

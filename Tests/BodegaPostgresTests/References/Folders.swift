@@ -39,15 +39,27 @@ struct Folders: Sendable {
             (0..<count).map { (CacheKey("\(folder) \($0)"), Self.note("\(folder) \($0)", in: folder)) })
     }
 
+    /// Waits until a number of transactions wait for locks of others.
+    func waitUntilBlocked(_ count: Int) async throws {
+        let sql = """
+            SELECT count(DISTINCT l.pid) >= \(count) FROM pg_locks AS l WHERE NOT granted AND EXISTS (
+                SELECT FROM pg_locks AS t WHERE t.pid = l.pid AND t.relation IN (
+                    SELECT oid FROM pg_class WHERE relnamespace = '\(schema.name)'::regnamespace
+                )
+            )
+            """
+        try await waitUntil("\(count) transactions wait") { try await schema.sql(sql) == "t" }
+    }
+
     private static let items = """
         SELECT c.name, convert_from(i.data, 'UTF8')::json AS item
         FROM emporium_items AS i JOIN emporium_collections AS c ON c.id = i.collection
         """
 
-    /// The number of notes of each folder, by psql.
+    /// The number of notes of each folder, `-` for none, by psql.
     func ofNotes() async throws -> [String: Int] {
         let sql = """
-            SELECT item ->> 'folder', count(*) FROM (\(Self.items)) AS notes WHERE name = 'notes' GROUP BY 1
+            SELECT coalesce(item ->> 'folder', '-'), count(*) FROM (\(Self.items)) AS notes WHERE name = 'notes' GROUP BY 1
             """
         let lines = try await schema.sql(sql).split(separator: "\n").map { $0.split(separator: "|") }
         return Dictionary(uniqueKeysWithValues: lines.map { (String($0[0]), Int($0[1]) ?? -1) })

@@ -232,16 +232,6 @@ struct PostgresReferenceFaultTests {
         try await folders.notes.write(Folders.note("n", in: "2"), key: CacheKey("n"))
         let held = try await HeldTransaction(folders.schema)
         try await held.run("SELECT * FROM emporium_items WHERE collection = \(folders.notes.number) FOR UPDATE")
-        func waiting(_ count: Int) async throws {
-            let sql = """
-                SELECT count(DISTINCT l.pid) >= \(count) FROM pg_locks AS l WHERE NOT granted AND EXISTS (
-                    SELECT FROM pg_locks AS t WHERE t.pid = l.pid AND t.relation IN (
-                        SELECT oid FROM pg_class WHERE relnamespace = '\(folders.schema.name)'::regnamespace
-                    )
-                )
-                """
-            try await waitUntil("\(count) wait") { try await folders.schema.sql(sql) == "t" }
-        }
         async let moving = StorageBatchGroup.apply([
             (
                 engine: folders.folders as any StorageBackend,
@@ -252,14 +242,39 @@ struct PostgresReferenceFaultTests {
                 batch: StorageBatch([.write(key: CacheKey("n"), data: Folders.note("n", in: "1"))])
             ),
         ])
-        try await waiting(1)
+        try await folders.waitUntilBlocked(1)
         async let removing: Void = folders.folders.remove(keys: [CacheKey("1"), CacheKey("none")])
-        try await waiting(2)
+        try await folders.waitUntilBlocked(2)
         try await held.commit()
         let wasApplied = try await moving.allSatisfy { $0.value.wasApplied }
         try await removing
         #expect(try await folders.folders.fetchKeys() == [CacheKey("2")])
         #expect(try await folders.ofNotes() == (wasApplied ? [:] : ["2": 1]))
+    }
+
+    /// Another program removes a note, or moves it, while the removal of its folder waits for it.
+    @Test("keeps what others do to the items that it concerns", arguments: [StorageReference.Removal.remove, .clear])
+    func concurrentChange(_ removal: StorageReference.Removal) async throws {
+        for isMoved in [false, true] {
+            let folders = try await Folders(removal)
+            try await folders.notes.write(["a", "b"].map { (CacheKey($0), Folders.note($0, in: "1")) })
+            let held = try await HeldTransaction(folders.schema)
+            let note = "emporium_items WHERE collection = \(folders.notes.number) AND key = '\\x00'::bytea || 'a'"
+            let moved = String(decoding: Folders.note("a", in: "2"), as: UTF8.self)
+            try await held.run(
+                isMoved
+                    ? "UPDATE emporium_items SET data = '\(moved)' WHERE (shard, collection, key) IN "
+                        + "(SELECT shard, collection, key FROM \(note))"
+                    : "DELETE FROM \(note)")
+            async let removing: Void = folders.folders.remove(key: CacheKey("1"))
+            try await folders.waitUntilBlocked(1)
+            try await held.commit()
+            try await removing
+            let left = try await folders.notes.fetchKeys().map(\.rawValue)
+            #expect(left == (isMoved ? ["a"] : []) + (removal == .clear ? ["b"] : []))
+            #expect(try await folders.ofNotes()["1"] == nil)
+            if isMoved { #expect(try await folders.notes.fetch(key: CacheKey("a")) == Folders.note("a", in: "2")) }
+        }
     }
 
     @Test("takes many items with it while another program writes")
