@@ -57,7 +57,8 @@ func fillCache(_ arguments: [String]) async throws {
     }
 }
 
-private func kilobytes(_ name: String) throws -> Int {
+/// A value of the memory of this process, in kilobytes.
+func kilobytes(_ name: String) throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     for line in status.split(separator: "\n") where line.hasPrefix(name) {
         if let number = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) {

@@ -37,6 +37,8 @@ package enum TestSizes {
     package static let queries = size("EMPORIUM_QUERY_CASES", quick: 400, usual: 2_000, ci: 2_000, all: 200_000)
     /// The databases with random references from which items are removed.
     package static let references = size("EMPORIUM_REFERENCES", quick: 60, usual: 200, ci: 200, all: 20_000)
+    /// The items that go with one that is removed.
+    package static let children = size("EMPORIUM_CHILDREN", quick: 3_000, usual: 20_000, ci: 20_000, all: 100_000)
     /// The mutated documents that the record coder and Foundation decode.
     package static let mutations = size("EMPORIUM_MUTATIONS", quick: 2_000, usual: 20_000, ci: 20_000, all: 10_000_000)
     /// The items that are encrypted again while they are in use.

@@ -25,7 +25,10 @@ struct BatchPart: Sendable {
     var hasConditions: Bool { !conditions.isEmpty || basis != nil }
 
     fileprivate var removes: Bool { plan.removesAll || !plan.removed.isEmpty }
-    fileprivate var commands: BatchCommands { BatchCommands(plan: plan, request: request) }
+    fileprivate var commands: BatchCommands { commands(isShared: false) }
+    fileprivate func commands(isShared: Bool) -> BatchCommands {
+        BatchCommands(plan: plan, request: isShared ? request.shared : request)
+    }
     fileprivate var changedKeys: [ItemKey] { plan.removesAll ? [] : plan.removed + plan.written.map(\.key) }
 
     /// The commands that read the items of the conditions.
@@ -101,19 +104,49 @@ struct BatchTransaction: Sendable {
             changedCollections: Set(changing.map(\.request.collection)),
             locksFirst: !lead.plan.removesAll || isOnlyRemoval,
             rowsInLog: changing.reduce(0) { $0 + 1 + $1.plan.steps.count / 1_000 }
-        ) { session, attempt in try await apply(session, attempt) }
+        ) { session, attempt, consequences in try await apply(session, attempt, consequences) }
     }
 
     // MARK: Applying
 
-    /// - Returns: `false` if a condition is not met; the transaction is rolled back then.
-    private func apply(_ session: Session, _ attempt: Int) async throws -> Bool {
+    /// - Returns: `false` if a condition is not met; the transaction is rolled back then. So it is if a reference refuses
+    ///   a removal.
+    func apply(_ session: Session, _ attempt: Int, _ consequences: WriteConsequences) async throws -> Bool {
+        try await Self.rollingBackIfReferenced(session) {
+            try await apply(session, attempt, consequences, isSerializable: removesOrDemandsAbsence)
+        }
+    }
+
+    /// Carries out changes, and rolls the transaction back if a reference refuses them.
+    static func rollingBackIfReferenced<Value>(
+        _ session: Session, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as StorageError where error.code == .referenced {
+            try await session.run(.rollback)
+            throw error
+        }
+    }
+
+    private func apply(
+        _ session: Session, _ attempt: Int, _ consequences: WriteConsequences, isSerializable: Bool
+    ) async throws -> Bool {
         let patience = try await patience(session)
-        var beginning = [begin] + tableLock(attempt) + locks
+        let begin = isSerializable ? Self.beginSerializable : .begin
+        let check = referenceCheck(isSerializable)
+        var beginning = [begin] + tableLock(attempt) + locks + check
+        var referenced: Set<Int32> = []
         if hasConditions {
-            guard try await areConditionsMet(beginning, ItemStatements.lockedDataOfMany, session, patience) else {
+            let state = try await readConditions(beginning, ItemStatements.lockedDataOfMany, session, patience)
+            guard state.areMet else {
                 try await session.run(.rollback, patience: patience)
                 return false
+            }
+            if let found = state.beginning.last, !check.isEmpty { referenced = try ReferenceMarks.collections(found) }
+            if !isSerializable, !referenced.isEmpty {
+                try await session.run(.rollback, patience: patience)
+                return try await apply(session, attempt, consequences, isSerializable: true)
             }
             beginning = []
         } else if parts.count == 1, parts[0].plan.written.count >= Self.minimumToCopy,
@@ -122,36 +155,61 @@ struct BatchTransaction: Sendable {
             return true
         }
         var present = [Set<Int>](repeating: [], count: parts.count)
-        let removals = parts.map(\.commands.removals)
-        if parts.contains(where: { !$0.plan.removed.isEmpty }) {
+        if parts.contains(where: \.removes) {
+            let removals = parts.map { $0.commands.removals(ifUnreferenced: true) }
             let answers = try await session.run(beginning + removals.joined(), patience: patience)
             var next = beginning.count
+            if next > 0 { referenced = try ReferenceMarks.collections(answers[next - 1]) }
             for (index, part) in parts.enumerated() {
                 present[index] = try part.commands.present(in: answers[next..<(next + removals[index].count)])
                 next += removals[index].count
             }
             beginning = []
-        } else {
-            beginning += removals.joined()
         }
-        let writes = parts.lazy.map { AnySequence($0.commands.writes) }.joined()
-        let rest = [AnySequence(beginning), AnySequence(writes), AnySequence(changes(present) + [.commit])].lazy
-            .joined()
+        if parts.contains(where: { $0.removes && referenced.contains($0.request.collection) }) {
+            try await remove(referenced, present, session, patience, consequences)
+            return true
+        }
+        let rest = [AnySequence(beginning), writes, AnySequence(changes(present) + [.commit])].lazy.joined()
         _ = try await session.run(rest, patience: patience)
         return true
+    }
+
+    /// Removes the items of collections to which references lead, with what follows from that, and commits.
+    ///
+    /// - Parameter present: The items of other collections that were removed.
+    private func remove(
+        _ referenced: Set<Int32>, _ present: [Set<Int>], _ session: Session, _ patience: TimeInterval,
+        _ consequences: WriteConsequences
+    ) async throws {
+        var (present, removals) = (present, [Command]())
+        var removal = try await ReferencedRemoval(by: parts[0].engine, session)
+        for (index, part) in parts.enumerated() where part.removes && referenced.contains(part.request.collection) {
+            present[index] = try await removal.note(part.plan, of: part.engine)
+            // A removal of all logs itself, before it is known whether anything follows.
+            removals += part.commands(isShared: part.plan.removesAll).removals()
+        }
+        _ = try await session.run([AnySequence(removals), writes].lazy.joined(), patience: patience)
+        let logged = present
+        let isShared = parts.contains(where: \.plan.removesAll)
+        try await removal.finish(consequences) { changes(logged, isShared: isShared || $0) }
+    }
+
+    private var writes: AnySequence<Command> {
+        AnySequence(parts.lazy.map { AnySequence($0.commands.writes) }.joined())
     }
 
     /// Checks the conditions of a transaction that changes nothing, all at one moment.
     func areMet(_ session: Session) async throws -> Bool {
         let columns = ItemStatements.selecting(["i.data"])
-        let areMet = try await areConditionsMet([.beginSnapshot], columns, session, patience(session))
+        let state = try await readConditions([.beginSnapshot], columns, session, patience(session))
         _ = try await session.run(.commit)
-        return areMet
+        return state.areMet
     }
 
-    private func changes(_ present: [Set<Int>]) -> [Command] {
+    private func changes(_ present: [Set<Int>], isShared: Bool = false) -> [Command] {
         zip(parts, present).flatMap { part, present in
-            part.plan.isEmpty ? [] : part.commands.changes(present: present)
+            part.plan.isEmpty ? [] : part.commands(isShared: isShared).changes(present: present)
         }
     }
 
@@ -166,11 +224,27 @@ struct BatchTransaction: Sendable {
 
     // MARK: Beginning
 
-    private var begin: Command {
-        let mustFindNoOthers = parts.contains { part in
+    /// Whether its outcome depends on rows that others may add.
+    private var removesOrDemandsAbsence: Bool {
+        parts.contains { part in
             part.removes || part.basis != nil || part.conditions.contains { $0.data == nil }
         }
-        return mustFindNoOthers ? Self.beginSerializable : .begin
+    }
+
+    /// The last command of the beginning, which returns to which collections references lead; none if that does not
+    /// matter.
+    ///
+    /// It matters to a removal. And it matters to a transaction that demands an item which it does not write: it may
+    /// write another one that names the item, and a removal that began before would not find that.
+    private func referenceCheck(_ isSerializable: Bool) -> [Command] {
+        let concerned = parts.filter { part in
+            if part.removes { return true }
+            if isSerializable || part.conditions.isEmpty { return false }
+            let written = Set(part.plan.written.map(\.key.full))
+            return !part.conditions.allSatisfy { written.contains($0.key.full) }
+        }
+        if concerned.isEmpty { return [] }
+        return [ReferenceMarks.referenced(among: Set(concerned.map(\.request.collection)))]
     }
 
     private func tableLock(_ attempt: Int) -> [Command] {
@@ -200,31 +274,33 @@ struct BatchTransaction: Sendable {
     }
 
     /// Begins the transaction, and checks the conditions, which no other writer changes before it ends.
-    private func areConditionsMet(
+    private func readConditions(
         _ beginning: [Command], _ statement: KeyedStatement, _ session: Session, _ patience: TimeInterval
-    ) async throws -> Bool {
+    ) async throws -> (areMet: Bool, beginning: ArraySlice<QueryResult>) {
         let reads = parts.map { $0.reads(statement) }
         let answers = try await session.run(beginning + reads.joined(), patience: patience)
+        let begun = answers.prefix(beginning.count)
         var next = beginning.count
         for (part, reads) in zip(parts, reads) {
-            guard try part.areMet(answers[next..<(next + reads.count)]) else { return false }
+            guard try part.areMet(answers[next..<(next + reads.count)]) else { return (false, begun) }
             next += reads.count
         }
         for part in parts {
-            if let basis = part.basis, try await !part.engine.isEnd(basis, session) { return false }
+            if let basis = part.basis, try await !part.engine.isEnd(basis, session) { return (false, begun) }
         }
-        return true
+        return (true, begun)
     }
 
     // MARK: Bulk writes
 
     /// Writes new items by `COPY`, which is the fastest way but can't overwrite.
     ///
-    /// - Returns: `false`, with nothing changed, if some of the items exist.
+    /// - Returns: `false`, with nothing changed, if some of the items exist, or the transaction removes items that
+    ///   references may name.
     private func copy(
         _ part: BatchPart, _ beginning: [Command], _ session: Session, _ patience: TimeInterval
     ) async throws -> Bool {
-        let (plan, removals) = (part.plan, part.commands.removals)
+        let (plan, removals) = (part.plan, part.commands.removals(ifUnreferenced: true))
         let sample = stride(from: 0, to: plan.written.count, by: max(1, plan.written.count / 64))
         let begin = ItemStatements.beginBulk.command(
             collection: part.request.collection, sample.map { plan.written[$0].key })
@@ -232,7 +308,9 @@ struct BatchTransaction: Sendable {
         guard let answer = answers.last else { throw PostgresFailure.noResult }
         let number: Int64 = try answer.number(0, 0)
         do {
-            if try answer.flag(0, 1) {
+            let isReferenced =
+                try part.removes && !ReferenceMarks.collections(answers[beginning.count - 1]).isEmpty
+            if try isReferenced || answer.flag(0, 1) {
                 try await session.run(.rollback, patience: patience)
                 return false
             }

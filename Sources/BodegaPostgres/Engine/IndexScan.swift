@@ -12,10 +12,10 @@ struct IndexScan {
     let session: Session
     private let fields: StorageFields
     /// The commands that begin the transaction, until they are sent with the first batch.
-    private var beginning: [Command]
+    private(set) var beginning: [Command]
+    private let firstBatch: Int
     private var pace = ScanPace()
 
-    private static let firstBatch = 64
     private static let largestBatch = 1_024
 
     private struct Row {
@@ -28,10 +28,23 @@ struct IndexScan {
     typealias Receiver = (StorageItem) throws -> Bool
 
     init(_ engine: PostgresStorageEngine, _ session: Session, _ fields: StorageFields) {
+        self.init(engine, session, fields, beginning: [session.beginSnapshot, ScanStatement.useIndex], firstBatch: 64)
+    }
+
+    /// Creates a reader in a transaction that may have begun.
+    ///
+    /// - Parameters:
+    ///   - beginning: The commands to send with the first batch, if there is one.
+    ///   - firstBatch: The number of items in the first batch.
+    init(
+        _ engine: PostgresStorageEngine, _ session: Session, _ fields: StorageFields, beginning: [Command],
+        firstBatch: Int
+    ) {
         self.engine = engine
         self.session = session
         self.fields = fields
-        beginning = [session.beginSnapshot, ScanStatement.useIndex]
+        self.beginning = beginning
+        self.firstBatch = firstBatch
     }
 
     /// Passes on the items of a scan, see `StorageBackend.scan(_:_:)`.
@@ -96,7 +109,7 @@ struct IndexScan {
         _ statement: (_ last: StorageItem?) throws -> ScanStatement
     ) async throws -> Bool {
         var last: StorageItem?
-        var count = Self.firstBatch
+        var count = firstBatch
         while true {
             let rows = try await rows(statement(last), order, limit: count, key: key)
             for row in rows where try await !receive(whole(row)) { return false }
@@ -152,7 +165,7 @@ struct IndexScan {
         _ index: StorageIndex, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, _ receive: Receiver
     ) async throws {
         var upper = upper
-        var count = Self.firstBatch
+        var count = firstBatch
         while lower < upper {
             var statement = statement(index)
             statement.require(from: lower, to: upper)

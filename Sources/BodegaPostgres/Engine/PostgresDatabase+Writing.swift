@@ -16,8 +16,10 @@ extension PostgresDatabase {
         let locksFirst: Bool
         /// The approximate number of rows that it adds to the log.
         let rowsInLog: Int
-        /// Applies it, and returns `false` if a condition is not met; the transaction is rolled back then.
-        let apply: @Sendable (_ session: Session, _ attempt: Int) async throws -> Bool
+        /// Applies it, and returns `false` if a condition is not met; the transaction is rolled back then. So it is if
+        /// it throws ``/Bodega/StorageError/Code/referenced``.
+        let apply:
+            @Sendable (_ session: Session, _ attempt: Int, _ consequences: WriteConsequences) async throws -> Bool
     }
 
     /// Applies a write exactly once, also over lost connections.
@@ -33,12 +35,13 @@ extension PostgresDatabase {
         var unsettled = WriteFence.UnsettledWrite(
             request: write.request, locksFirst: write.locksFirst, collections: write.collections)
         var areConditionsMet = true
+        let consequences = WriteConsequences()
         do {
             try await fence.pass(write.collections, until: deadline)
             areConditionsMet = try await attempt(until: deadline) { session, attempt in
                 unsettled.backends.append(session.backend)
                 do {
-                    let areMet = try await write.apply(session, attempt)
+                    let areMet = try await write.apply(session, attempt, consequences)
                     if !areMet { unsettled.backends.removeLast() }
                     return areMet
                 } catch let failure as PostgresFailure where attempt > 0 && failure.isRepeatedRequest {
@@ -47,6 +50,9 @@ extension PostgresDatabase {
                 } catch let failure as PostgresFailure where failure.isRolledBack {
                     unsettled.backends.removeLast()
                     throw failure
+                } catch let error as StorageError where error.code == .referenced {
+                    unsettled.backends.removeLast()
+                    throw error
                 }
             }
         } catch {
@@ -58,8 +64,8 @@ extension PostgresDatabase {
             let limit = max(deadline, .after(Self.timeToSettle))
             guard try await settle(unsettled, after: nil, key: key, until: limit) else { return false }
         }
-        announcer.announce(changesOf: write.changedCollections)
-        trimmer.count(write.rowsInLog)
+        announcer.announce(changesOf: write.changedCollections.union(consequences.collections))
+        trimmer.count(write.rowsInLog + consequences.rowsInLog)
         return true
     }
 

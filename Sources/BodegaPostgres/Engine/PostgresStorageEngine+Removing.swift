@@ -31,13 +31,28 @@ extension PostgresStorageEngine {
     }
 
     /// Removes the items, logs that, and removes the collection from the register.
-    func removeCollection(_ request: ChangeRequest, _ session: Session) async throws {
+    func removeCollection(
+        _ request: ChangeRequest, _ session: Session, _ consequences: WriteConsequences
+    ) async throws {
         let patience = patience(forItems: try await count(session))
-        let commands = [
+        let beginning = [
             BatchTransaction.beginSerializable, Command(ItemStatements.lockTable),
-            ItemStatements.removeAll(request), Command(CollectionTable.remove, request.collection), .commit,
+            ReferenceMarks.referenced(among: [number]), ItemStatements.removeAll(request, ifUnreferenced: true),
         ]
-        _ = try await session.run(commands, patience: patience)
+        let answers = try await session.run(beginning, patience: patience)
+        let unregister = Command(CollectionTable.remove, number)
+        if try ReferenceMarks.collections(answers[2]).isEmpty {
+            try await session.run([unregister, .commit], patience: patience)
+            return
+        }
+        try await BatchTransaction.rollingBackIfReferenced(session) {
+            var plan = WritePlan()
+            plan.removesAll = true
+            var removal = try await ReferencedRemoval(by: self, session)
+            _ = try await removal.note(plan, of: self)
+            try await session.run(ItemStatements.removeAll(request.shared, ifUnreferenced: false), patience: patience)
+            try await removal.finish(consequences, ending: [unregister]) { _ in [] }
+        }
     }
 
     /// The command that returns whether the collection exists.

@@ -28,12 +28,15 @@ extension PostgresStorageEngine {
         let request = request(by: author)
         let write = PostgresDatabase.Write(
             request: request, collections: [number], changedCollections: [number], locksFirst: true, rowsInLog: 1
-        ) { session, _ in
+        ) { session, attempt, consequences in
             switch change {
             case .one(let row): try await self.write(row, request, session)
             case .stream(let file, let row): try await self.write(file, row, request, session)
-            case .removal(let key): try await self.remove(key, request, session)
-            case .collectionRemoval: try await self.removeCollection(request, session)
+            case .removal(let key):
+                if try await self.remove(key, request, session) { break }
+                let part = BatchPart(self, WritePlan(removing: key), request: request)
+                return try await BatchTransaction([part]).apply(session, attempt, consequences)
+            case .collectionRemoval: try await self.removeCollection(request, session, consequences)
             }
             return true
         }
@@ -89,10 +92,11 @@ extension PostgresStorageEngine {
         return parameters
     }
 
-    private func remove(_ key: ItemKey, _ request: ChangeRequest, _ session: Session) async throws {
+    /// - Returns: `false`, with nothing done, if references lead to the collection.
+    private func remove(_ key: ItemKey, _ request: ChangeRequest, _ session: Session) async throws -> Bool {
         let command = Command(
             ItemStatements.remove, key.shard, number, key.bytes, request.origin, request.identifier, key.full)
-        _ = try await session.run(command)
+        return try await session.run(command).count > 0
     }
 
     // MARK: Limits

@@ -1,4 +1,5 @@
 #if Postgres
+import Bodega
 import Foundation
 
 /// The identity of a write. All of its attempts log their changes under the same identifier.
@@ -12,6 +13,13 @@ struct ChangeRequest: Sendable {
         self.collection = collection
         self.origin = origin
         self.identifier = identifier
+    }
+
+    /// The request with an origin that is shared, see `StorageOrigin.isShared`.
+    var shared: ChangeRequest {
+        var request = self
+        request.origin = StorageOrigin(id: origin).shared.id
+        return request
     }
 
     /// Creates a request with a new identifier.

@@ -60,17 +60,30 @@ enum ItemStatements {
         """
     }
 
-    /// Removes an item and logs the change, or only the request if the item did not exist.
+    /// Removes an item and logs the change, or only the request if the item did not exist. Does nothing, and returns no
+    /// row, if references lead to the collection.
     static let remove = Statement(
         "emporium_remove",
         """
         WITH item AS (
-            DELETE FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3 RETURNING 1
+            DELETE FROM emporium_items
+            WHERE shard = $1 AND collection = $2 AND key = $3 AND NOT \(ReferenceMarks.isReferenced("$2"))
+            RETURNING 1
         )
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
         SELECT \(CollectionTable.number(ifExists: "$2")), $4, $5, 0, '{}', coalesce(array_agg($6::bytea), '{}'), false
-        FROM item
+        FROM item HAVING NOT \(ReferenceMarks.isReferenced("$2"))
+        RETURNING 1
         """)
+
+    // The changes of items that a transaction has read in its snapshot, which are logged apart. They fail if another
+    // transaction has changed or removed the item since.
+
+    static let removeExisting = Statement(
+        "emporium_remove_existing", "DELETE FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3")
+    static let overwriteExisting = Statement(
+        "emporium_overwrite_existing",
+        "UPDATE emporium_items SET updated_at = $4, data = $5 WHERE shard = $1 AND collection = $2 AND key = $3")
 
     // MARK: Many items
 
@@ -86,11 +99,18 @@ enum ItemStatements {
 
     static let lockMany = KeyedStatement { "SELECT 1 \(items($0)) ORDER BY u.place FOR UPDATE OF i" }
 
-    static let removeMany = KeyedStatement { pruning in
+    static let removeMany = KeyedStatement { removing($0) }
+
+    /// Removes nothing if references lead to the collection.
+    static let removeManyUnreferenced = KeyedStatement { pruning in
+        removing("\(pruning) AND NOT \(ReferenceMarks.isReferenced("$1"))")
+    }
+
+    private static func removing(_ condition: String) -> String {
         """
         DELETE FROM emporium_items AS i
         USING unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY AS u (shard, key, place)
-        WHERE i.collection = $1 AND i.shard = u.shard AND i.key = u.key \(pruning)
+        WHERE i.collection = $1 AND i.shard = u.shard AND i.key = u.key \(condition)
         RETURNING u.place
         """
     }
@@ -110,14 +130,21 @@ enum ItemStatements {
     static let lockTable = Statement("LOCK TABLE emporium_items IN EXCLUSIVE MODE")
 
     /// Removes all items and logs their keys, up to 1,000 for each row, or, above a limit, only that all were removed.
-    static func removeAll(_ request: ChangeRequest) -> Command {
-        Command(removeAll, request.collection, request.origin, request.identifier)
+    ///
+    /// - Parameter ifUnreferenced: Whether it does nothing if references lead to the collection.
+    static func removeAll(_ request: ChangeRequest, ifUnreferenced: Bool) -> Command {
+        Command(
+            ifUnreferenced ? removeAllUnreferenced : removeAll, request.collection, request.origin, request.identifier)
     }
 
-    private static let removeAll = Statement(
+    private static let removeAll = Statement(removingAll("true"))
+    private static let removeAllUnreferenced = Statement(removingAll("NOT \(ReferenceMarks.isReferenced("$1"))"))
+
+    private static func removingAll(_ condition: String) -> String {
         """
         WITH items AS (
-            DELETE FROM emporium_items WHERE collection = $1 RETURNING coalesce(long_key, key) AS key, position
+            DELETE FROM emporium_items WHERE collection = $1 AND \(condition)
+            RETURNING coalesce(long_key, key) AS key, position
         ), numbered AS (
             SELECT key, row_number() OVER (ORDER BY position) - 1 AS number, count(*) OVER () AS total FROM items
         )
@@ -130,8 +157,10 @@ enum ItemStatements {
             SELECT 0, '{}', count(*) > 0 FROM numbered
             HAVING count(*) = 0 OR count(*) > \(maximumKeysOfRemovingAll)
         ) AS parts
+        WHERE \(condition)
         ORDER BY part
-        """)
+        """
+    }
 
     private static let maximumKeysOfRemovingAll = 100_000
 

@@ -59,20 +59,26 @@ struct ItemIndex: Sendable {
     ///
     /// An index of the whole table is valid when all partitions have theirs.
     static func usable(ofCollection collection: Int32) -> Command {
-        Command(
-            Statement(
-                """
-                SELECT c.relname, d.description
-                FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
-                JOIN pg_description AS d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
-                WHERE i.indrelid = 'emporium_items'::regclass AND i.indisvalid
-                    AND starts_with(c.relname::text, '\(prefix)\(SortKeyFunction.version)_\(collection)_')
-                    AND starts_with(pg_get_expr(i.indexprs, i.indrelid), '\(SortKeyFunction.name)(')
-                    AND pg_get_expr(i.indpred, i.indrelid) = '(collection = \(collection))'
-                """))
+        Command(Statement(usable(prefix: "\(prefix)\(SortKeyFunction.version)_\(collection)_", "\(collection)")))
     }
 
-    /// Decodes the result of ``usable(ofCollection:)``.
+    /// The indexes of all collections that queries can use, see ``usable(ofCollection:)``.
+    static let usable = Statement(
+        usable(prefix: "\(prefix)\(SortKeyFunction.version)_", "' || split_part(c.relname::text, '_', 4) || '"))
+
+    private static func usable(prefix: String, _ collection: String) -> String {
+        """
+        SELECT c.relname, d.description
+        FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+        JOIN pg_description AS d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+        WHERE i.indrelid = 'emporium_items'::regclass AND i.indisvalid
+            AND starts_with(c.relname::text, '\(prefix)')
+            AND starts_with(pg_get_expr(i.indexprs, i.indrelid), '\(SortKeyFunction.name)(')
+            AND pg_get_expr(i.indpred, i.indrelid) = '(collection = \(collection))'
+        """
+    }
+
+    /// Decodes the result of ``usable(ofCollection:)``, or that of ``usable``.
     static func indexes(_ rows: QueryResult, ofCollection collection: Int32) throws -> Set<StorageIndex> {
         var indexes: Set<StorageIndex> = []
         for row in 0..<rows.count {

@@ -25,14 +25,18 @@ struct BatchCommands: Sendable {
     }
 
     /// The statements that remove items.
-    var removals: [Command] {
-        if plan.removesAll { return [ItemStatements.removeAll(request)] }
+    ///
+    /// - Parameter ifUnreferenced: Whether they do nothing if references lead to the collection.
+    func removals(ifUnreferenced: Bool = false) -> [Command] {
+        if plan.removesAll { return [ItemStatements.removeAll(request, ifUnreferenced: ifUnreferenced)] }
+        let statement = ifUnreferenced ? ItemStatements.removeManyUnreferenced : ItemStatements.removeMany
         return Self.parts(of: plan.removed, Self.maximumKeys).map { part in
-            ItemStatements.removeMany.command(collection: request.collection, part)
+            statement.command(collection: request.collection, part)
         }
     }
 
-    /// Returns the places in `plan.removed` of the items that existed, from the results of ``removals``.
+    /// Returns the places in `plan.removed` of the items that existed, from the results of
+    /// ``removals(ifUnreferenced:)``.
     func present(in answers: some Collection<QueryResult>) throws -> Set<Int> {
         if plan.removesAll { return [] }
         var places: Set<Int> = []

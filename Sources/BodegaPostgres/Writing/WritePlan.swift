@@ -44,6 +44,12 @@ extension WritePlan {
         var wasRemoved = false
     }
 
+    /// Plans the removal of one item.
+    init(removing key: ItemKey) {
+        removed = [key]
+        steps = [.removedIfThere(key.full, place: 0)]
+    }
+
     /// Plans a batch.
     ///
     /// - Parameter date: The date of written items without dates of their own.

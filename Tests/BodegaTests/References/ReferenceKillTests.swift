@@ -1,0 +1,124 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// References in a file that several processes use. The oracle is sqlite3.
+@Suite("References of processes", .timeLimit(.minutes(60)))
+struct ReferenceKillTests {
+    private let folder = TemporaryFolder()
+
+    private var file: URL { folder.file("data.sqlite3") }
+
+    /// Runs SQL with the sqlite3 module of Python, and returns its rows, with columns separated by `|`. The tables of
+    /// the collections are `folders` and `notes` in it.
+    private func rows(_ sql: String) async throws -> [String] {
+        let script = """
+            import sqlite3, sys
+            db = sqlite3.connect(sys.argv[1], timeout=60)
+            for id, name in db.execute("SELECT id, CAST(name AS TEXT) FROM emporium_collections").fetchall():
+                db.execute(f"CREATE TEMP VIEW {name} AS SELECT key, CAST(value AS TEXT) AS item "
+                    f"FROM main.emporium_collection_{id}")
+            for row in db.execute(sys.argv[2]): print("|".join(str(value) for value in row))
+            """
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", script, file.path, sql]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.start()
+        let text = String(decoding: await process.output(output), as: UTF8.self)
+        #expect(process.terminationStatus == 0)
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    @Test("A killed process leaves each folder with all of its notes, or neither")
+    func kills() async throws {
+        print("kill test of references: EMPORIUM_SEED=\(Seed.current)")
+        var random = SeededGenerator(seed: Seed.current)
+        let count = 700
+        var last: (name: String, isRemoved: Bool)?
+        var (added, removed) = (0, 0)
+        for round in 0..<TestSizes.transactionKills {
+            let child = try Child("remove-folders", file.path, "r\(round)", "\(random.next())", "\(count)")
+            var lines: [String] = []
+            for _ in 0..<Int.random(in: 0...8, using: &random) { lines.append(try #require(await child.nextLine())) }
+            // At any moment of the next steps.
+            let spins = Int.random(in: 0..<400_000, using: &random)
+            var sum = 0
+            for number in 0..<spins { sum &+= number &* sum ^ number }
+            withExtendedLifetime(sum) {}
+            child.kill()
+            lines += await child.lines()
+            let stored = try await rows(
+                """
+                SELECT name, sum(kind = 0), sum(kind = 1) FROM (
+                    SELECT json_extract(item, '$.id') AS name, 0 AS kind FROM folders
+                    UNION ALL SELECT json_extract(item, '$.folder'), 1 FROM notes
+                ) GROUP BY name
+                """)
+            #expect(stored.allSatisfy { $0.hasSuffix("|1|\(count)") }, "EMPORIUM_SEED=\(Seed.current) \(stored)")
+            let names = Set(stored.compactMap { $0.split(separator: "|").first.map(String.init) })
+            for line in lines {
+                let words = line.split(separator: " ").map(String.init)
+                if words[0] == "added" { added += 1 } else { removed += 1 }
+                last = (words[1], words[0] == "removed")
+                // A folder that was added may have been removed later.
+                if words[0] == "removed" { #expect(!names.contains(words[1]), "EMPORIUM_SEED=\(Seed.current)") }
+            }
+            if let last, !last.isRemoved, lines.count == 1 { #expect(names.contains(last.name)) }
+            #expect(try await rows("PRAGMA integrity_check") == ["ok"])
+        }
+        print("\(added) folders were added, \(removed) removed")
+    }
+
+    @Test("A folder with many notes is removed while another process writes")
+    func manyNotes() async throws {
+        let count = TestSizes.children
+        let child = try Child("remove-folder", file.path, "\(count)")
+        #expect(await child.nextLine() == "begun")
+        let database = try SQLiteStorageEngine(openingFile: file, lockTimeout: 30)
+        let folders = try database.collection(named: "folders")
+        let isOver = Locked(false)
+        async let writing = writes(to: folders, until: { isOver.withLock { $0 } })
+        let line = try #require(await child.nextLine())
+        isOver.withLock { $0 = true }
+        let (writes, longest) = try await writing
+        print("\(count) notes: \(line) (ms, bytes); \(writes) writes of another process, the longest took \(longest)")
+        #expect(try await rows("SELECT count(*) FROM folders WHERE json_extract(item, '$.id') = 'removed'") == ["0"])
+        let left = "SELECT json_extract(item, '$.folder'), count(*) FROM notes GROUP BY 1"
+        #expect(try await rows(left) == ["kept|\(count)"])
+        #expect(try await folders.fetchCount() == writes + 1)
+    }
+
+    private func writes(
+        to folders: SQLiteStorageEngine, until isOver: @Sendable () -> Bool
+    ) async throws -> (Int, Duration) {
+        var (count, longest) = (0, Duration.zero)
+        repeat {
+            let start = ContinuousClock.now
+            try await folders.write(Data("{}".utf8), key: CacheKey("other \(count)"))
+            longest = max(longest, ContinuousClock.now - start)
+            count += 1
+        } while !isOver()
+        return (count, longest)
+    }
+
+    @Test("A folder that is evicted takes its notes with it")
+    func eviction() async throws {
+        let database = try SQLiteStorageEngine(openingFile: file, durability: .relaxed)
+        let folders = try database.collection(named: "folders").limited(count: 3)
+        let notes = try database.collection(named: "notes")
+        try await notes.declareReferences([StorageReference("folder", to: "folders", onRemoval: .remove)])
+        for number in 0..<10 {
+            try await notes.write(
+                (0..<20).map { (CacheKey("\(number)-\($0)"), Data(#"{"folder":\#(number)}"#.utf8)) })
+            try await folders.write(Data(#"{"id":\#(number)}"#.utf8), key: CacheKey("\(number)"))
+        }
+        let kept = try await rows("SELECT json_extract(item, '$.id') FROM folders ORDER BY 1")
+        #expect(kept.count == 3)
+        let left = "SELECT json_extract(item, '$.folder'), count(*) FROM notes GROUP BY 1 ORDER BY 1"
+        #expect(try await rows(left) == kept.map { "\($0)|20" })
+    }
+}
