@@ -31,6 +31,7 @@ public struct Query<Object>: Sendable {
     enum Condition: Sendable {
         case predicate(Predicate<Object>)
         case text(JSONFilter)
+        case reference(ReferenceCondition<Object>)
     }
 
     /// A sort descriptor's parts.
