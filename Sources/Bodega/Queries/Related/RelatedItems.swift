@@ -12,7 +12,7 @@ package struct RelatedItems<Target>: @unchecked Sendable {
         package let version: Int
         /// The place in insertion order.
         fileprivate let position: Int
-        fileprivate let groups: [CacheKey]
+        fileprivate var groups: [CacheKey]
     }
 
     /// What was decoded from a record.
@@ -39,11 +39,6 @@ package struct RelatedItems<Target>: @unchecked Sendable {
     /// The objects of some groups, in the order of the groups.
     func objects(of groups: [CacheKey]) -> [Target] { items(of: groups).map(\.object) }
 
-    /// The groups to which some items belong.
-    package func groups(ofItems keys: some Sequence<CacheKey>) -> Set<CacheKey> {
-        Set(keys.lazy.compactMap { items[$0] }.flatMap { $0.groups })
-    }
-
     // MARK: Changing
 
     /// Adds what was decoded from a record, unless the item belongs to no group.
@@ -66,9 +61,13 @@ package struct RelatedItems<Target>: @unchecked Sendable {
     }
 
     private mutating func add(_ item: Item) {
-        // In SQLite, two scans can find one item.
-        if items.updateValue(item, forKey: item.key) != nil { return }
-        for group in item.groups {
+        // In SQLite, two scans can find one item. One of a kept group can belong to a new one, too.
+        let known = items[item.key]?.groups ?? []
+        let new = item.groups.filter { !known.contains($0) }
+        var item = item
+        item.groups = known + new
+        items[item.key] = item
+        for group in new {
             if let last = keysOfGroups[group]?.last, let place = items[last]?.position, place > item.position {
                 areSorted = false
             }
@@ -100,6 +99,16 @@ package struct RelatedItems<Target>: @unchecked Sendable {
         for group in changed {
             keysOfGroups[group]?.removeAll(where: removed.contains)
             if keysOfGroups[group]?.isEmpty == true { keysOfGroups[group] = nil }
+        }
+    }
+
+    /// Forgets groups, and the items that belong to no other.
+    package mutating func forget(_ groups: Set<CacheKey>) {
+        for group in groups {
+            for key in keysOfGroups.removeValue(forKey: group) ?? [] {
+                items[key]?.groups.removeAll { $0 == group }
+                if items[key]?.groups.isEmpty == true { items[key] = nil }
+            }
         }
     }
 

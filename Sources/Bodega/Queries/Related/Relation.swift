@@ -52,16 +52,23 @@ package struct Relation<Object, Target: Codable>: Sendable {
     ///
     /// - Parameters:
     ///   - objects: The objects, with their keys.
+    ///   - wanted: The groups that are wanted; `nil` for all.
     ///   - omitting: Whether items that can't be decoded or read are left out.
     package func items(
-        of objects: [(key: CacheKey, object: Object)], omittingUndecodable omitting: Bool
+        of objects: [(key: CacheKey, object: Object)], among wanted: Set<CacheKey>? = nil,
+        omittingUndecodable omitting: Bool
     ) async throws -> RelatedItems<Target> {
         let reading = RelatedReading(self, omitting)
         switch direction {
         case .forward(let property):
             var keys: Set<CacheKey> = []
-            let new = objects.lazy.flatMap { property.keys(of: $0.object) }.filter { keys.insert($0).inserted }
-            try await reading.fetch(Array(new))
+            var new: [CacheKey] = []
+            for (_, object) in objects {
+                for key in property.keys(of: object) where wanted?.contains(key) != false {
+                    if keys.insert(key).inserted { new.append(key) }
+                }
+            }
+            try await reading.fetch(new)
         case .backward(let property):
             if objects.isEmpty { break }
             try await targets.learnFromStoredObjects()

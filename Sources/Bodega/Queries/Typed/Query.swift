@@ -92,6 +92,13 @@ public struct Query<Object>: Sendable {
         return query
     }
 
+    /// A query for all objects, in the order of this query.
+    package var withoutConditions: Query {
+        var query = self
+        query.conditions = []
+        return query
+    }
+
     /// Returns a query for the same objects in another order.
     ///
     /// - Parameter descriptors: The order, in place of that of this query, see `init(where:sortedBy:)`.
