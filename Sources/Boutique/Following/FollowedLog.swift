@@ -11,12 +11,15 @@ import Bodega
 final class FollowedLog {
     /// The cursor in the log up to which changes are shown. If it is `nil`, catching up reads everything.
     var cursor: StorageCursor?
-    private let log: (any StorageLog)?
+    private var logs: [any StorageLog]
     private nonisolated let follower = ChangeFollower()
     /// The origin whose changes are not followed, if the log is followed at all.
     private var excluded: StorageOrigin??
 
-    nonisolated init(_ log: (any StorageLog)?) { self.log = log }
+    nonisolated init(_ log: (any StorageLog)?) { logs = log.map { [$0] } ?? [] }
+
+    /// - Parameter logs: The log with the cursor, if there is one, and others that make the owner catch up, too.
+    nonisolated init(_ logs: [any StorageLog]) { self.logs = logs }
 
     /// Starts to make attempts at each signal and each call of ``catchUpSoon()``, and again if they fail.
     ///
@@ -29,9 +32,16 @@ final class FollowedLog {
 
     /// Follows the changes of all origins but one, instead of those of an earlier call.
     func follow(excluding origin: StorageOrigin? = nil) {
-        guard let log, excluded != .some(origin) else { return }
+        if logs.isEmpty || excluded == .some(origin) { return }
         excluded = .some(origin)
-        follower.follow(log.changeSignals(excluding: origin))
+        follower.follow(.merging(logs.map { $0.changeSignals(excluding: origin) }))
+    }
+
+    /// Follows other logs from now on, if logs are followed.
+    func follow(_ logs: [any StorageLog]) {
+        self.logs = logs
+        guard let origin = excluded.take() else { return }
+        follow(excluding: origin)
     }
 
     /// Excludes the changes of another origin, if the log is followed.
@@ -61,5 +71,22 @@ final class FollowedLog {
         } else {
             try await readAll()
         }
+    }
+}
+
+extension AsyncStream<Void> {
+    /// The signals of several streams. Signals that are not read yet are one.
+    fileprivate static func merging(_ streams: [AsyncStream<Void>]) -> AsyncStream<Void> {
+        if streams.count == 1 { return streams[0] }
+        let (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let tasks = streams.map { signals in
+            Task {
+                for await _ in signals { continuation.yield() }
+            }
+        }
+        continuation.onTermination = { _ in
+            for task in tasks { task.cancel() }
+        }
+        return stream
     }
 }

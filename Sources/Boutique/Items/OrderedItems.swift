@@ -15,6 +15,8 @@ struct OrderedItems<Item: Sendable>: Sendable {
     private var ranks: [Int] = []
     private var rankOfKey: [CacheKey: Int] = [:]
     private var nextRank = 0
+    /// The lookups that were used, which each change keeps up to date.
+    private var lookups: [ItemLookup<Item>.ID: ItemLookup<Item>] = [:]
 
     /// Creates an empty collection.
     init() {}
@@ -67,6 +69,17 @@ struct OrderedItems<Item: Sendable>: Sendable {
         rankOfKey[key] != nil
     }
 
+    /// The items by which a property is found to have a value, in insertion order.
+    ///
+    /// The first call for a property reads it of all items. After that, a call takes time for its result only.
+    mutating func items(with value: AnyHashable, in property: ItemLookup<Item>.Property) -> [Item] {
+        if lookups[property.id] == nil { lookups[property.id] = ItemLookup(property, items, ranks: ranks) }
+        return lookups[property.id]?.ranks(of: value).map { items[position(ofRank: $0)] } ?? []
+    }
+
+    /// Forgets the lookups, for a copy that is to be changed.
+    mutating func forgetLookups() { lookups = [:] }
+
     /// Adds an item at the end, or replaces the item under its key in place.
     ///
     /// - Returns: Whether the key is new.
@@ -74,9 +87,12 @@ struct OrderedItems<Item: Sendable>: Sendable {
     mutating func insert(_ item: consuming Item, under key: CacheKey) -> Bool {
         let rank = Self.value(at: &rankOfKey[key, default: nextRank])
         if rank != nextRank {
-            items[position(ofRank: rank)] = item
+            let position = position(ofRank: rank)
+            for id in lookups.keys { lookups[id]?.replace(items[position], by: item, rank) }
+            items[position] = item
             return false
         }
+        for id in lookups.keys { lookups[id]?.add(item, rank) }
         ranks.append(rank)
         items.append(item)
         nextRank += 1
@@ -93,6 +109,7 @@ struct OrderedItems<Item: Sendable>: Sendable {
             let position = position(ofRank: rank)
             positions.append(position)
             removed.append((key, items[position]))
+            for id in lookups.keys { lookups[id]?.remove(items[position], rank) }
         }
         if positions.count == 1 {
             items.remove(at: positions[0])

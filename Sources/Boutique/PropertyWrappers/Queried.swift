@@ -30,8 +30,10 @@ public struct Queried<Item: StorableItem> {
     ///   - storage: The storage of the items.
     ///   - limit: The maximum number of items; 100 by default.
     public nonisolated init(_ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int = 100) {
-        window = LiveQuery(query, in: storage, limit: limit)
+        self.init(LiveQuery(query, in: storage, limit: limit))
     }
+
+    nonisolated init(_ window: LiveQuery<Item>) { self.window = window }
 
     /// The items, in the order of the query.
     public var wrappedValue: [Item] { window.items }

@@ -42,7 +42,7 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     public nonisolated var objectWillChange: ObservableObjectPublisher { model.objectChanges.publisher }
 
     private let model: LiveQueryModel<Item>
-    private let loader: LiveQueryLoader<Item>
+    private let loader: any WindowLoader
 
     /// Creates a window and loads its items in the background.
     ///
@@ -50,9 +50,13 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     ///   - query: The query.
     ///   - storage: The storage of the items.
     ///   - limit: The maximum number of items; 100 by default. ``loadMore(_:)`` raises it.
-    public nonisolated init(_ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int = 100) {
+    public nonisolated convenience init(_ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int = 100) {
+        self.init(QueryReader(storage: storage, query: query), limit: limit)
+    }
+
+    nonisolated init<Reader: WindowReader>(_ reader: Reader, limit: Int) where Reader.Contents.Item == Item {
         model = LiveQueryModel()
-        loader = LiveQueryLoader(query, in: storage, limit: limit, model)
+        loader = LiveQueryLoader(reader, limit: limit, model)
         _items = LiveQueryItems(model)
     }
 
@@ -135,7 +139,19 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     ///   - limit: The maximum number of items; by default, the present one.
     /// - Throws: The engine's error, or a `CancellationError`. The window then shows the query that it showed before.
     public func change(to query: Query<Item>, limit: Int? = nil) async throws {
-        try await loader.change(to: query, limit: limit)
+        try await change(limit: limit) { (old: QueryReader<Item>) in QueryReader(storage: old.storage, query: query) }
+    }
+
+    /// Shows what another reader reads.
+    ///
+    /// - Throws: `StorageError.Code.invalidArgument` if the window has a reader of another kind.
+    func change<Reader: WindowReader>(limit: Int?, _ reader: (Reader) -> Reader) async throws {
+        guard let loader = loader as? LiveQueryLoader<Reader> else {
+            throw StorageError(
+                .invalidArgument,
+                "A window of rows with related items can only change to a query that includes related items.")
+        }
+        try await loader.change(to: reader(loader.reader), limit: limit)
     }
 
     /// Reads the items again.

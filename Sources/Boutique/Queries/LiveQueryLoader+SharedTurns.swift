@@ -21,7 +21,7 @@ extension LiveQueryLoader: SharedTurnMember {
     ///   - update: What was read.
     ///   - cursor: The place in the log before it was read.
     /// - Returns: Whether it is shown: if there are no others, or if the changes can't be read, it is not.
-    func attend(with update: WindowUpdate<Item>, since cursor: StorageCursor) async -> Bool {
+    func attend(with update: WindowUpdate<Reader.Contents>, since cursor: StorageCursor) async -> Bool {
         guard let turns = sharedTurns else { return false }
         unshown = (update, cursor)
         await turns.attend(self)
@@ -37,11 +37,12 @@ extension LiveQueryLoader: SharedTurnMember {
 
     func readChanges() async throws -> ShownChange? {
         guard let read = unshown?.update.contents ?? contents else { return nil }
-        guard let cursor = unshown?.cursor ?? log.cursor, let changes = try await reader.changes(since: cursor) else {
-            let cursor = try await reader.cursor()
-            return shown(try await reader.all(limit: read.window.limit, after: contents), upTo: cursor)
+        guard let start = unshown?.cursor ?? log.cursor, let changes = try await reader.changes(since: start, in: read)
+        else {
+            let cursor = try await reader.engine.followedCursor()
+            return shown(try await reader.all(limit: read.limit, after: contents), upTo: cursor)
         }
-        if changes.keys.isEmpty, unshown == nil {
+        if changes.isEmpty, unshown == nil {
             log.cursor = changes.cursor
             return nil
         }
@@ -49,33 +50,27 @@ extension LiveQueryLoader: SharedTurnMember {
     }
 
     /// Returns what was read as a change, with which the cursor moves.
-    private func shown(_ update: WindowUpdate<Item>, upTo cursor: StorageCursor?) -> ShownChange {
+    private func shown(_ update: WindowUpdate<Reader.Contents>, upTo cursor: StorageCursor?) -> ShownChange {
         change(to: update).with { [self] in (log.cursor, unshown) = (cursor, nil) }
     }
 
     /// Reads the changes since a cursor, and the rows that follow from them, unless others have to show them, too.
     ///
     /// - Returns: `nil` if all rows must be read.
-    func changes(
-        since cursor: StorageCursor
-    ) async throws -> (QueryReader<Item>.Changes, WindowUpdate<Item>?)? {
+    func changes(since cursor: StorageCursor) async throws -> (WindowChanges, WindowUpdate<Reader.Contents>?)? {
         guard let contents else { return nil }
-        guard let turns = sharedTurns else { return try await reader.changes(of: contents, since: cursor) }
-        let found = Locked(Found())
-        // Later changes, which the rows would contain otherwise, may concern others.
-        try await turns.database.atOneMoment { [reader] in
-            let read = try await reader.changes(of: contents, since: cursor, areShared: true)
-            found.withLock { $0.read = read }
+        let areShared = sharedTurns != nil
+        guard let database = sharedTurns?.database ?? reader.database else {
+            return try await reader.changes(of: contents, since: cursor, areShared: false)
         }
-        return found.withLock { $0.read }
-    }
-
-    private struct Found {
-        var read: (QueryReader<Item>.Changes, WindowUpdate<Item>?)?
+        // Later changes, which the rows would contain otherwise, may concern others, or the other engines of the rows.
+        return try await database.answering { [reader] in
+            try await reader.changes(of: contents, since: cursor, areShared: areShared)
+        }
     }
 }
 
-extension QueryReader {
+extension WindowReader {
     /// Reads the changes since a cursor, and the rows of a window that follow from them.
     ///
     /// - Parameters:
@@ -85,10 +80,10 @@ extension QueryReader {
     ///     not read.
     /// - Returns: `nil` if all rows must be read.
     fileprivate func changes(
-        of contents: WindowContents<Item>, since cursor: StorageCursor, areShared: Bool = false
-    ) async throws -> (Changes, WindowUpdate<Item>?)? {
-        guard let changes = try await changes(since: cursor) else { return nil }
-        if changes.keys.isEmpty || areShared && changes.maySpanCollections { return (changes, nil) }
+        of contents: Contents, since cursor: StorageCursor, areShared: Bool
+    ) async throws -> (WindowChanges, WindowUpdate<Contents>?)? {
+        guard let changes = try await changes(since: cursor, in: contents) else { return nil }
+        if changes.isEmpty || areShared && changes.maySpanCollections { return (changes, nil) }
         return (changes, try await update(contents, with: changes, after: contents))
     }
 }

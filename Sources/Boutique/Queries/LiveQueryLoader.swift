@@ -18,30 +18,28 @@ import Bodega
 ///
 /// The main actor guards all state. `lock` orders the reads.
 @MainActor
-final class LiveQueryLoader<Item: StorableItem> {
-    private let model: LiveQueryModel<Item>
-    private(set) var reader: QueryReader<Item>
+final class LiveQueryLoader<Reader: WindowReader>: WindowLoader {
+    private let model: LiveQueryModel<Reader.Contents.Item>
+    private(set) var reader: Reader
     let log: FollowedLog
     /// Reads of the window run one after the other.
     let lock = AsyncLock()
     private let pageSize: Int
     /// What was read; `nil` before the first read.
-    private(set) var contents: WindowContents<Item>?
+    private(set) var contents: Reader.Contents?
     /// The turns of all members of the database, if there is one.
     var turns: SharedTurns?
     /// What is to be shown in a shared turn, and the place in the log before it was read.
-    var unshown: (update: WindowUpdate<Item>, cursor: StorageCursor)?
+    var unshown: (update: WindowUpdate<Reader.Contents>, cursor: StorageCursor)?
     /// The last change of the query.
     private var queryChange: Task<(any Error)?, any Error>?
 
-    nonisolated init(
-        _ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int, _ model: LiveQueryModel<Item>
-    ) {
+    nonisolated init(_ reader: Reader, limit: Int, _ model: LiveQueryModel<Reader.Contents.Item>) {
         self.model = model
-        reader = QueryReader(storage: storage, query: query)
-        pageSize = min(max(limit, 0), QueryWindow<Item>.maximumLimit)
-        log = FollowedLog(storage.storage.log)
-        log.begin("\(LiveQuery<Item>.self)") { [weak self] in try await self?.catchUp() }
+        self.reader = reader
+        pageSize = min(max(limit, 0), maximumWindow)
+        log = FollowedLog(reader.logs)
+        log.begin("\(LiveQuery<Reader.Contents.Item>.self)") { [weak self] in try await self?.catchUp() }
         log.catchUpSoon()
     }
 
@@ -49,28 +47,28 @@ final class LiveQueryLoader<Item: StorableItem> {
     nonisolated func end() { log.end() }
 
     /// The maximum number of items that the window shows.
-    var limit: Int { contents?.window.limit ?? pageSize }
+    var limit: Int { contents?.limit ?? pageSize }
 
     /// Shows more items.
     func loadMore(_ count: Int?) async throws {
         let count = max(count ?? pageSize, 0)
         try await lock.withLock {
             guard let contents else {
-                let limit = pageSize + min(count, QueryWindow<Item>.maximumLimit - pageSize)
+                let limit = pageSize + min(count, maximumWindow - pageSize)
                 if try await readAll(showing: limit) != nil { log.catchUpSoon() }
                 return
             }
-            let update = try await reader.extend(contents, by: count)
+            let update = try await reader.extended(contents, by: count, since: log.cursor)
             if let cursor = log.cursor, await attend(with: update, since: cursor) { return }
             change(to: update).show()
         }
     }
 
     /// Shows the items of another query, unless a later call of this method cancels it.
-    func change(to query: Query<Item>, limit: Int?) async throws {
+    func change(to reader: Reader, limit: Int?) async throws {
         queryChange?.cancel()
         let change = Task {
-            try await lock.withLock { try await read(query, showing: limit) }
+            try await lock.withLock { try await read(with: reader, showing: limit) }
         }
         queryChange = change
         do {
@@ -85,13 +83,16 @@ final class LiveQueryLoader<Item: StorableItem> {
         }
     }
 
-    private func read(_ query: Query<Item>, showing limit: Int?) async throws -> (any Error)? {
+    private func read(with new: Reader, showing limit: Int?) async throws -> (any Error)? {
         let old = reader
-        reader = QueryReader(storage: old.storage, query: query)
+        reader = new
         do {
-            return try await readAll(showing: limit.map { min(max($0, 0), QueryWindow<Item>.maximumLimit) })
+            // Changes after the read must be signalled.
+            if !old.others.isEmpty || !new.others.isEmpty { log.follow(reader.logs) }
+            return try await readAll(showing: limit.map { min(max($0, 0), maximumWindow) })
         } catch {
             reader = old
+            if !old.others.isEmpty || !new.others.isEmpty { log.follow(old.logs) }
             throw error
         }
     }
@@ -128,7 +129,7 @@ final class LiveQueryLoader<Item: StorableItem> {
         log.follow()
         if contents != nil, log.cursor == nil {
             // The rows are shown already, so only what to follow is unknown.
-            do { _ = try await reader.cursor() } catch { return error }
+            do { _ = try await reader.engine.followedCursor() } catch { return error }
         }
         var failure: (any Error)?
         try await log.catchUp { cursor in
@@ -152,7 +153,7 @@ final class LiveQueryLoader<Item: StorableItem> {
     private func readAll(showing limit: Int? = nil) async throws -> (any Error)? {
         joinTurns()
         // Changes between this and the rows are read again, and change nothing then.
-        let cursor = await result { try await reader.cursor() }
+        let cursor = await result { try await reader.engine.followedCursor() }
         let update = try await reader.all(limit: limit ?? self.limit, after: contents)
         if case .success(let start?) = cursor, await attend(with: update, since: start) { return nil }
         change(to: update).show()
@@ -162,11 +163,33 @@ final class LiveQueryLoader<Item: StorableItem> {
     }
 
     /// Returns what was read as a change.
-    func change(to update: WindowUpdate<Item>) -> ShownChange {
+    func change(to update: WindowUpdate<Reader.Contents>) -> ShownChange {
         (model.change(to: update) ?? .none).with { [self] in
-            if let contents { releaseElsewhere(contents, count: contents.window.rows.count) }
+            if let contents { releaseElsewhere(contents, count: contents.rowCount) }
             releaseElsewhere(update, count: update.events.count)
             contents = update.contents
         }
     }
+}
+
+/// The largest limit of a window, with which no sum overflows.
+let maximumWindow = Int.max / 4
+
+/// What loads a window of any query.
+@MainActor
+protocol WindowLoader: AnyObject, Sendable {
+    /// The maximum number of items that the window shows.
+    var limit: Int { get }
+
+    /// Stops following. A read of the follower is cancelled.
+    nonisolated func end()
+
+    /// Shows more items.
+    func loadMore(_ count: Int?) async throws
+
+    /// Reads the items again.
+    func reload() async throws
+
+    /// Shows the changes since the last read.
+    func catchUp() async throws
 }

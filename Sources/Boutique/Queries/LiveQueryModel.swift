@@ -9,9 +9,10 @@ final class LiveQueryModel<Item: StorableItem>: ObservedItems<WindowItems<Item>,
     nonisolated init() { super.init(WindowItems(), .loading) }
 
     /// Returns what was read as a change, `nil` if it is shown already.
-    func change(to update: WindowUpdate<Item>) -> ShownChange? {
+    func change<Contents: WindowContentsValue>(to update: WindowUpdate<Contents>) -> ShownChange?
+    where Contents.Item == Item {
         let (isFirst, events) = (!hasLoaded, update.events)
-        let (undecodable, hasMore) = (update.contents.undecodable, update.contents.window.hasMore)
+        let (undecodable, hasMore) = (update.contents.undecodable, update.contents.hasMore)
         let isStateChanged =
             !state.isLoaded || hasMore != self.hasMore || self.undecodable.count + undecodable.count > 0
         if events.isEmpty, !isStateChanged { return nil }

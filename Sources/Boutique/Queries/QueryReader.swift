@@ -19,17 +19,29 @@ struct QueryReader<Item: StorableItem>: Sendable {
     }
 
     let storage: ObjectStorage<Item>
-    let query: Query<Item>
+    private(set) var query: Query<Item>
+    /// Whether the rows are read together with items of other engines.
+    var spansEngines = false
 
     var engine: any StorageBackend { storage.storage }
+
+    var others: [any StorageBackend] { query.referencedEngines }
 
     /// The maximum number of errors that a part has.
     static var maximumErrors: Int { 1_000 }
 
-    /// The maximum number of changed items that are read one by one instead of all rows.
-    private var maximumChanges: Int { 10_000 }
+    var hasStablePositions: Bool { engine.traits.contains(.stablePositions) }
 
-    private var hasStablePositions: Bool { engine.traits.contains(.stablePositions) }
+    /// Reads the items behind conditions on references.
+    ///
+    /// - Returns: A reader whose rows depend on no other items until these change, and the errors of records that were
+    ///   omitted.
+    func resolved() async throws -> (reader: QueryReader, errors: [StorageError]) {
+        var reader = self
+        let (query, errors) = try await query.resolved(omittingUndecodable: true)
+        reader.query = query
+        return (reader, Array(errors.prefix(Self.maximumErrors)))
+    }
 
     /// Reads the first rows after another one.
     func rows(limit: Int, after row: QueryRow<Item>?) async throws -> Part {
@@ -53,54 +65,10 @@ struct QueryReader<Item: StorableItem>: Sendable {
         }
     }
 
-    /// Returns the end of the log; `nil` if the engine has none, so that its changes can't be followed.
-    func cursor() async throws -> StorageCursor? {
-        do {
-            return try await engine.log?.fetchCursor()
-        } catch let error as StorageError where error.code == .readOnly {
-            // A file that is read without a log.
-            return nil
-        }
-    }
-
-    /// The items that have changed.
-    struct Changes {
-        var keys: Set<CacheKey> = []
-        /// Whether any of them may belong to a transaction over several collections. Programs without this package
-        /// don't say so.
-        var maySpanCollections = false
-        /// The place in the log after them.
-        var cursor: StorageCursor
-
-        /// The keys of the items that are read with one call.
-        var parts: [[CacheKey]] {
-            let keys = Array(keys)
-            return stride(from: 0, to: keys.count, by: 512).map { Array(keys[$0..<min($0 + 512, keys.count)]) }
-        }
-    }
-
-    /// Reads which items have changed since a place in the log.
-    ///
-    /// - Returns: `nil` if all rows must be read: the log does not reach back, too much has changed, or a removal
-    ///   changes the places of other items.
-    func changes(since start: StorageCursor) async throws -> Changes? {
-        guard let log = engine.log, hasStablePositions else { return nil }
-        var (changes, isComplete) = (Changes(cursor: start), false)
-        while !isComplete {
-            guard let delta = try await log.fetchChanges(ChangesRequest(since: changes.cursor)).value else {
-                return nil
-            }
-            changes.keys.formUnion(delta.changes.lazy.map(\.key))
-            if delta.changes.contains(where: { $0.origin?.isShared ?? true }) { changes.maySpanCollections = true }
-            if changes.keys.count > maximumChanges { return nil }
-            (changes.cursor, isComplete) = (delta.cursor, delta.isComplete)
-        }
-        return changes
-    }
-
     /// Returns whether one place is before another.
     func comparison() throws -> @Sendable (QueryPlace, QueryPlace) -> Bool {
-        try rowQuery { _ in }.isAscending
+        // The order does not depend on the items behind references.
+        try rowQuery(query.withoutConditions) { _ in }.isAscending
     }
 
     private func read(
@@ -108,18 +76,23 @@ struct QueryReader<Item: StorableItem>: Sendable {
     ) async throws -> Part {
         try await storage.learnFromStoredObjects()
         let errors = Locked<[CacheKey: StorageError]>([:])
-        let query = try rowQuery { error in
+        let query = try rowQuery(query) { error in
             guard let key = error.key else { return }
             errors.withLock { if $0.count < Self.maximumErrors { $0[key] = error } }
         }
-        let reader = StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
+        // A cache would answer from another moment than the other engines.
+        let options = ReadOptions(
+            omitsUnreadable: true, needsOriginal: StorageMoment.isCurrent && (spansEngines || !others.isEmpty))
+        let reader = StorageReader(engine, options: options)
         var part = try await body(query, reader)
         part.undecodable = errors.withLock { Array($0.values) } + reader.unreadable.prefix(Self.maximumErrors)
         part.isCopy = reader.sources.contains(.copy)
         return part
     }
 
-    private func rowQuery(_ undecodable: @escaping @Sendable (StorageError) -> Void) throws -> RowQuery {
+    private func rowQuery(
+        _ query: Query<Item>, _ undecodable: @escaping @Sendable (StorageError) -> Void
+    ) throws -> RowQuery {
         try query.running(decodedBy: storage.coder, undecodable: undecodable).map { entry, match in
             var hasher = Hasher()
             entry.data.withUnsafeBytes { hasher.combine(bytes: $0) }

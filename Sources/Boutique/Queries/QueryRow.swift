@@ -15,14 +15,18 @@ struct QueryRow<Item: StorableItem>: Sendable {
         (key, item, version) = match
         self.place = place
     }
+
+    /// The row of an item with what is related to it.
+    init<Object>(_ row: QueryRow<Object>, showing item: Item, version: Int) {
+        (key, place, self.item, self.version) = (row.key, row.place, item, version)
+    }
 }
 
 extension QueryRow {
 
     /// The events that lead from some rows to others: removals, then insertions and as few moves as possible, then
     /// updates of the rows that keep their places.
-    static func events(from old: ArraySlice<QueryRow>, to new: ArraySlice<QueryRow>) -> [LiveQueryEvent<Item>] {
-        let (old, new) = (Array(old), Array(new))
+    static func events(from old: [QueryRow], to new: [QueryRow]) -> [LiveQueryEvent<Item>] {
         let rearrangement = Rearrangement(from: old.map { $0.key }, to: new.map { $0.key })
         var events: [LiveQueryEvent<Item>] = rearrangement.steps.map { step in
             switch step {

@@ -30,14 +30,11 @@ struct QueryWindow<Item: StorableItem>: Sendable {
     /// there are more.
     var missing: Int { hasRowsBeyond && rows.count <= limit ? capacity - rows.count : 0 }
 
-    /// The largest limit, with which no sum overflows.
-    static var maximumLimit: Int { .max / 4 }
-
     private static func reserve(of limit: Int) -> Int { max(16, min(limit, 256)) }
 
     /// Shows more rows.
     mutating func extend(by count: Int) {
-        limit += min(count, Self.maximumLimit - limit)
+        limit += min(count, maximumWindow - limit)
     }
 
     /// Replaces all rows.

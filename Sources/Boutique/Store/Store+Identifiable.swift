@@ -38,7 +38,7 @@ extension Store where Item: Identifiable, Item.ID: StoreIdentifier {
 
     /// Creates a store of items that are identified by `id`, and loads them in the background.
     ///
-    /// The items are stored under ``StoreIdentifier/identifierText``. To find out whether loading succeeds, read
+    /// The items are stored under `StoreIdentifier.identifierText`. To find out whether loading succeeds, read
     /// ``state`` or call ``itemsHaveLoaded()``.
     ///
     /// - Parameters:

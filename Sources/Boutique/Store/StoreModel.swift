@@ -52,6 +52,12 @@ final class StoreModel<Item: StorableItem>: ObservedItems<OrderedItems<Item>, St
         return contents.count
     }
 
+    /// The items with a value of a property. Observers track this access.
+    func items(with value: AnyHashable, in property: ItemLookup<Item>.Property) -> [Item] {
+        itemsPoint.access()
+        return contents.items(with: value, in: property)
+    }
+
     /// The item under a key. Observers track this access.
     subscript(key: CacheKey) -> Item? {
         singleItems.access(key)

@@ -30,6 +30,7 @@ final class TransactionOverlay<Item: StorableItem> {
     /// All items with further steps applied.
     func contents(with more: [StoreStep<Item>]) -> OrderedItems<Item> {
         var contents = model.contents
+        contents.forgetLookups()
         for step in steps + more {
             switch step {
             case .insert(let items): for item in items { contents.insert(item, under: key(item)) }

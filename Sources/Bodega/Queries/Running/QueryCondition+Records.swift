@@ -1,9 +1,19 @@
+import Foundation
 import RecordCoder
 
 extension QueryCondition {
 
     /// Whether a record meets the condition, as far as that can be known without decoding it.
     enum Verdict { case yes, no, unknown }
+
+    /// Returns whether an item certainly does not meet the condition. An item that is not JSON may meet it.
+    func excludes(_ entry: StorageItem) -> Bool {
+        if case .opaque = self { return false }
+        return entry.data.withUnsafeBytes { bytes in
+            guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return false }
+            return verdict(bytes, range) == .no
+        }
+    }
 
     /// Returns whether a record meets the condition.
     ///

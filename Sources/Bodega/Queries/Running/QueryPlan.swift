@@ -81,6 +81,15 @@ extension StorageQuery {
         )
     }
 
+    /// Reads by an index that narrows, in any order, without finding out how many items it has.
+    func planByOneIndex(on engine: StorageReader) async throws -> QueryPlan {
+        for index in try await indexes(of: engine) {
+            let narrowing = condition.narrowing(by: index)
+            if narrowing.possible != .all { return narrowed(by: index, to: narrowing, after: nil) }
+        }
+        return reading(after: nil)
+    }
+
     /// The indexes of an engine, in a certain order.
     func indexes(of engine: StorageReader) async throws -> [StorageIndex] {
         try await engine.fetchIndexes().sorted {
@@ -254,10 +263,6 @@ extension StorageReader {
     package func count(
         _ ranges: StorageSortKeyRanges, of index: StorageIndex, upTo limit: Int
     ) async throws -> Int {
-        var count = 0
-        for scan in ranges.scans(of: index) where count < limit {
-            count += try await self.count(scan, upTo: limit - count)
-        }
-        return count
+        try await count(ranges.scans(of: index), upTo: limit)
     }
 }

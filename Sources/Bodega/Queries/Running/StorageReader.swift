@@ -39,9 +39,10 @@ package struct StorageReader: Sendable {
         _ = try await noting(scan(ScanRequest(scans, options: options), begin))
     }
 
-    /// Counts the items of a scan, up to a limit.
-    package func count(_ scan: StorageScan, upTo limit: Int) async throws -> Int {
-        let request = ScanRequest([], counting: [scan], upTo: limit, options: options)
+    /// Counts the items of scans with one request, up to a limit.
+    package func count(_ scans: [StorageScan], upTo limit: Int) async throws -> Int {
+        if scans.isEmpty { return 0 }
+        let request = ScanRequest([], counting: scans, upTo: limit, options: options)
         return try await noting(self.scan(request) { { _, _ in true } }).count
     }
 
@@ -53,7 +54,7 @@ package struct StorageReader: Sendable {
         try await noting(scan(ScanRequest(scans, counting: counted, options: options), begin)).count
     }
 
-    package func fetchCount() async throws -> Int { try await count(.all(after: nil), upTo: .max) }
+    package func fetchCount() async throws -> Int { try await count([.all(after: nil)], upTo: .max) }
 
     package func fetch(keys: [CacheKey]) async throws -> [StorageItem] {
         try await noting(engine.fetch(FetchRequest(keys, options: options)))

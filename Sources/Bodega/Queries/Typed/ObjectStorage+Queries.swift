@@ -173,6 +173,25 @@ extension ObjectStorage {
         _ query: Query<Object>, _ omitting: Bool, fromOriginal: Bool = false,
         _ body: @escaping (StorageQuery<Query<Object>.Match>, StorageReader) async throws -> Value
     ) async throws -> (value: Value, unreadable: [StorageError]) {
+        let others = query.referencedEngines
+        if others.isEmpty { return try await reading(resolved: query, omitting, fromOriginal, body) }
+        let database = storage.database(with: others)
+        let result = MovedValue<(Value, [StorageError])>()
+        let body = MovedBody { [self] in
+            let (query, errors) = try await query.resolved(omittingUndecodable: omitting)
+            // A cache would answer from another moment.
+            let read = try await reading(resolved: query, omitting, fromOriginal || database != nil, body)
+            result.value = (read.value, errors + read.unreadable)
+        }
+        if let database { try await database.atOneMoment(body.run) } else { try await body.run() }
+        guard let value = result.value else { preconditionFailure("A database reads at a moment, or throws.") }
+        return (value.0, value.1)
+    }
+
+    private func reading<Value>(
+        resolved query: Query<Object>, _ omitting: Bool, _ fromOriginal: Bool,
+        _ body: (StorageQuery<Query<Object>.Match>, StorageReader) async throws -> Value
+    ) async throws -> (value: Value, unreadable: [StorageError]) {
         let errors = Locked<[CacheKey: StorageError]>([:])
         let report: @Sendable (StorageError) -> Void = { error in
             if let key = error.key { errors.withLock { if $0.count < 1_000 { $0[key] = error } } }

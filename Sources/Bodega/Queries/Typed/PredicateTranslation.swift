@@ -53,6 +53,18 @@ struct PredicateTranslation<Object> {
         return condition ?? .constant(false)
     }
 
+    /// The condition that the property of an index is one of several values, of any number; `nil` if the coder may store
+    /// one of them in another form.
+    func membership(_ index: Index<Object>, of values: [Any]) -> QueryCondition? {
+        var (possible, needsTextIndex): ([StorageSortKeyRanges], Bool) = ([], false)
+        for value in values {
+            guard let form = ConstantForm(value, dates: dates) else { return nil }
+            possible.append(form.equal)
+            needsTextIndex = needsTextIndex || form.needsTextIndex
+        }
+        return member(index, .union(possible), .empty, needsTextIndex: needsTextIndex)
+    }
+
     /// The condition that a text begins with a constant.
     func prefix(_ property: Any, _ constant: Any) -> QueryCondition? {
         guard let index = index(of: property),

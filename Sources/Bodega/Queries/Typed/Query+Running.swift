@@ -26,15 +26,21 @@ extension Query where Object: Codable {
             throw StorageError(
                 .invalidArgument, "A query with a filter expression needs objects that are stored as JSON.")
         }
-        let ofPredicates = condition(of: predicates, for: json, indexes)
+        let usable = usableIndexes(indexes, for: json)
+        let ofPredicates = condition(of: predicates, for: json, usable)
+        let references = references
+        let ofObjects = references.reduce(ofPredicates) { condition, reference in
+            .conjunction(
+                condition, reference.items.map { reference.property.condition($0, for: json, usable) } ?? .opaque)
+        }
         // An index can know items that can't be decoded, and in SQLite some that are not JSON.
-        var countsByIndex = undecodable == nil && filters.isEmpty && !predicates.isEmpty
+        var countsByIndex = undecodable == nil && filters.isEmpty && !predicates.isEmpty && references.isEmpty
         if case .constant = ofPredicates { countsByIndex = false }
         let decision = Decision(
-            filters: filters, predicates: predicates, condition: ofPredicates, ordering: ordering, coder: coder,
-            isJSON: json != nil, undecodable: undecodable)
+            filters: filters, predicates: predicates, references: references, condition: ofObjects,
+            ordering: ordering, coder: coder, isJSON: json != nil, undecodable: undecodable)
         var query = StorageQuery(
-            condition: filters.reduce(ofPredicates) { .conjunction($0, $1.condition) },
+            condition: filters.reduce(ofObjects) { .conjunction($0, $1.condition) },
             order: ordering.terms.map { $0.running }, decode: filters.isEmpty ? decision.decode : nil,
             glance: decision.glance, examining: decision.examine)
         query.countsByIndex = countsByIndex
@@ -47,18 +53,22 @@ extension Query where Object: Codable {
         return try QueryOrdering(order, coder: json, indexes: json?.trusts.trusted(Object.queryIndexes) ?? [])
     }
 
+    /// The indexes whose keys have the order of the values.
+    private func usableIndexes(_ indexes: [Index<Object>], for json: JSONObjectCoder?) -> [Index<Object>] {
+        // Infinity and NaN can be texts, which have another order.
+        guard json?.storesNonFiniteNumbers == true else { return indexes }
+        return indexes.filter { index in
+            let type = type(of: index.keyPath).valueType
+            return ![Double.self, Float.self, Double?.self, Float?.self].contains { $0 == type }
+        }
+    }
+
     private func condition(
         of predicates: [Predicate<Object>], for json: JSONObjectCoder?, _ indexes: [Index<Object>]
     ) -> QueryCondition {
         if predicates.isEmpty { return .constant(true) }
         guard let json else { return .opaque }
-        // Infinity and NaN can be texts, which have another order.
-        let usable = indexes.filter { index in
-            let type = type(of: index.keyPath).valueType
-            return !json.storesNonFiniteNumbers
-                || ![Double.self, Float.self, Double?.self, Float?.self].contains { $0 == type }
-        }
-        let translation = PredicateTranslation(indexes: usable, dates: json.dateForm)
+        let translation = PredicateTranslation(indexes: indexes, dates: json.dateForm)
         return predicates.map(translation.condition).reduce(.constant(true), QueryCondition.conjunction)
     }
 
@@ -69,7 +79,8 @@ extension Query where Object: Codable {
     private struct Decision: @unchecked Sendable {
         let filters: [JSONFilter]
         let predicates: [Predicate<Object>]
-        /// What the predicates say about members.
+        let references: [ReferenceCondition<Object>]
+        /// What the predicates and references say about members.
         let condition: QueryCondition
         let ordering: QueryOrdering<Object>
         let coder: any ObjectCoder
@@ -141,6 +152,7 @@ extension Query where Object: Codable {
                 // A predicate takes as long as decoding the object.
                 if verdict != .yes {
                     for predicate in predicates where try !predicate.evaluate(object) { return nil }
+                    for reference in references where !reference.isMet(by: object) { return nil }
                 }
                 receive((entry.key, object))
                 return ordering.keys(of: object, stored: stored)

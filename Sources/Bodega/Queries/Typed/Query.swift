@@ -31,6 +31,7 @@ public struct Query<Object>: Sendable {
     enum Condition: Sendable {
         case predicate(Predicate<Object>)
         case text(JSONFilter)
+        case reference(ReferenceCondition<Object>)
     }
 
     /// A sort descriptor's parts.
@@ -88,6 +89,13 @@ public struct Query<Object>: Sendable {
     public func filter(_ predicate: Predicate<Object>) -> Query {
         var query = self
         query.conditions.append(.predicate(predicate))
+        return query
+    }
+
+    /// A query for all objects, in the order of this query.
+    package var withoutConditions: Query {
+        var query = self
+        query.conditions = []
         return query
     }
 

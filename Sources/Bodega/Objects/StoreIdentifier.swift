@@ -1,6 +1,21 @@
 public import Foundation
 
-/// An identifier of items that a ``Store`` can turn into text.
+/// An identifier that determines the key under which its item is stored.
+///
+/// `String` and each ``StoreIdentifier`` conform. So a `Store` and a reference from another item agree on the key.
+public protocol KeyedIdentifier: Sendable {
+    /// Returns the key under which the item with an identifier is stored.
+    ///
+    /// - Parameter identifier: The identifier.
+    static func itemKey(of identifier: Self) -> CacheKey
+}
+
+extension String: KeyedIdentifier {
+    /// Returns the ``CacheKey/Kind/hashed`` key of the text.
+    public static func itemKey(of identifier: String) -> CacheKey { CacheKey(identifier) }
+}
+
+/// An identifier of items that a `Store` can turn into text.
 ///
 /// UUIDs and integers of up to 64 bits conform. Let an identifier of your own conform, and items that have it as `id`
 /// need no `cacheIdentifier`:
@@ -13,10 +28,15 @@ public import Foundation
 /// ```
 ///
 /// An identifier that is a `String` needs no conformance.
-public protocol StoreIdentifier: Sendable {
+public protocol StoreIdentifier: KeyedIdentifier {
     /// The identifier as text: equal for equal identifiers, different for different ones, and the same in each program
     /// and each version, because items are stored under it.
     var identifierText: String { get }
+}
+
+extension StoreIdentifier {
+    /// Returns the ``CacheKey/Kind/hashed`` key of ``identifierText``.
+    public static func itemKey(of identifier: Self) -> CacheKey { CacheKey(identifier.identifierText) }
 }
 
 extension UUID: StoreIdentifier {
