@@ -94,7 +94,7 @@ package struct ReferenceCascade: Sendable {
     ///   - item: The item.
     ///   - collection: The collection.
     package func identifiers(of item: Data, in collection: String) -> [StorageSortKey?] {
-        (members[ExactText(collection)] ?? []).map { $0.identifier(ofTarget: item) }
+        (members[ExactText(collection)] ?? []).map { $0.identifier(ofRemoved: item) }
     }
 
     /// Adds items that were removed and that don't exist any more.

@@ -1,4 +1,5 @@
 package import Foundation
+import Logging
 import RecordCoder
 
 /// Reads the identifiers of a reference in items.
@@ -18,6 +19,28 @@ package struct ReferenceMember: Sendable {
     package func identifiers(in item: Data) -> [StorageSortKey] {
         item.withUnsafeBytes { bytes in elements(in: bytes)?.map(\.id) ?? [] }
     }
+
+    /// The identifier of an item of the other collection that is about to be removed. If it has none, nothing follows from
+    /// the removal; a warning says so, once for each reference.
+    func identifier(ofRemoved item: Data) -> StorageSortKey? {
+        let id = identifier(ofTarget: item)
+        if id == nil, Self.reported.withLock({ $0.insert(reference).inserted }) {
+            bodegaLogger.warning(
+                """
+                An item is removed that others may name, but it has no identifier, so nothing is done with those. \
+                Declare the reference with the path at which the items are stored with their identifiers. They can't \
+                be encrypted.
+                """,
+                metadata: [
+                    "collection": "\(reference.target)", "path": "\(reference.targetPath)",
+                    "named in": "\(reference.path)",
+                ])
+        }
+        return id
+    }
+
+    /// The references about which a warning was logged.
+    private static let reported = Locked<Set<StorageReference>>([])
 
     /// The identifier of an item of the other collection, `nil` if it has none.
     package func identifier(ofTarget item: Data) -> StorageSortKey? {
