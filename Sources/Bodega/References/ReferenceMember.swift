@@ -20,8 +20,8 @@ package struct ReferenceMember: Sendable {
         item.withUnsafeBytes { bytes in elements(in: bytes)?.map(\.id) ?? [] }
     }
 
-    /// The identifier of an item of the other collection that is about to be removed. If it has none, nothing follows from
-    /// the removal; a warning says so, once for each reference.
+    /// The identifier of an item of the other collection that is about to be removed. If it has none, nothing follows
+    /// from the removal; a warning says so, once for each reference.
     func identifier(ofRemoved item: Data) -> StorageSortKey? {
         let id = identifier(ofTarget: item)
         if id == nil, Self.reported.withLock({ $0.insert(reference).inserted }) {
