@@ -39,7 +39,7 @@ import Testing
         "Tests/BodegaPostgresTests/PostgresReadmeTests.swift", "Tests/BodegaHTTPTests/PipelineTests.swift",
         "Tests/BodegaTests/Queries/QueriesGuideTests.swift", "Tests/BoutiqueTests/Queries/LiveWindowsGuideTests.swift",
         "Tests/BoutiqueTests/Transactions/TransactionsGuideTests.swift",
-        "Tests/BoutiqueTests/References/RelatedItemsGuideTests.swift",
+        "Tests/BoutiqueTests/References/ReferencesGuideTests.swift",
     ]
 
     @Test("Every Swift snippet is compiled and run", arguments: documents)

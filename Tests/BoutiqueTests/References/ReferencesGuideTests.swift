@@ -6,7 +6,7 @@ import Testing
 
 /// The snippets of the guide to related items.
 @MainActor
-@Suite struct RelatedItemsGuideTests {
+@Suite struct ReferencesGuideTests {
 
     struct Folder: Codable, Sendable, Identifiable { var id, name: String }
 
