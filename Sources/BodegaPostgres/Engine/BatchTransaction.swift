@@ -112,8 +112,8 @@ struct BatchTransaction: Sendable {
 
     // MARK: Applying
 
-    /// - Returns: `false` if a condition is not met; the transaction is rolled back then. So it is if a reference refuses
-    ///   a removal.
+    /// - Returns: `false` if a condition is not met; the transaction is rolled back then.
+    /// - Throws: ``/Bodega/StorageError/Code/referenced``, after it was rolled back, if a reference refuses a removal.
     func apply(_ session: Session, _ attempt: Int, _ consequences: WriteConsequences) async throws -> Bool {
         try await Self.rollingBackIfReferenced(session) {
             try await apply(session, attempt, consequences, isSerializable: removesOrDemandsAbsence)

@@ -37,8 +37,12 @@ final class WriteConsequences: Sendable {
 /// The consequences have an origin of their own, because they are not what the writer has written: a store that removes
 /// an item finds out in the log what else is gone.
 ///
-/// Items are read without locks. If another transaction has changed or removed one since the snapshot, changing it fails,
-/// and the transaction is repeated.
+/// Items are read without locks. If another transaction has changed or removed one since the snapshot, changing it
+/// fails, and the transaction is repeated.
+///
+/// Nothing is committed unless this program has sent all parts. So the request, which is logged before them, need not
+/// wait for their locks, see `PostgresDatabase.Write.locksFirst`: a part that is still on its way changes no item that
+/// a later write has changed.
 struct ReferencedRemoval {
 
     private let session: Session
