@@ -56,6 +56,7 @@ func removeFolders(_ arguments: [String]) async throws {
         if names.count < 3 { continue }
         for _ in 0..<2 {
             let name = names.remove(at: Int.random(in: 0..<names.count, using: &random))
+            say("removing \(name)")
             try await folders.remove(key: CacheKey(verbatim: name))
             say("removed \(name)")
         }

@@ -53,6 +53,8 @@ struct BatchPart: Sendable {
 /// 4. It removes items, and finds which existed.
 /// 5. It writes items, then logs all changes, and commits.
 ///
+/// If references lead to a collection of which it removes items, steps 4 and 5 are those of ``ReferencedRemoval``.
+///
 /// A transaction that only writes does not depend on other rows, so READ COMMITTED suffices. A removal depends on the
 /// rows that it finds: two batches that each remove what the other one writes would both find nothing. So a transaction
 /// that removes is SERIALIZABLE, and repeated after a conflict.
@@ -60,7 +62,8 @@ struct BatchPart: Sendable {
 /// Items of conditions that exist are locked, which suffices for a transaction that only writes. Absent items can't be
 /// locked. If the transaction writes them, it fails in a SERIALIZABLE transaction when another writer has added them,
 /// and is repeated. Otherwise the table is locked before the snapshot is taken. So it is if there is a basis, as any
-/// writer could add to the log.
+/// writer could add to the log. A transaction is SERIALIZABLE, too, if it demands an item that references may name and
+/// that it does not write.
 struct BatchTransaction: Sendable {
 
     /// In lock order.
@@ -109,8 +112,8 @@ struct BatchTransaction: Sendable {
 
     // MARK: Applying
 
-    /// - Returns: `false` if a condition is not met; the transaction is rolled back then. So it is if a reference refuses
-    ///   a removal.
+    /// - Returns: `false` if a condition is not met; the transaction is rolled back then.
+    /// - Throws: ``/Bodega/StorageError/Code/referenced``, after it was rolled back, if a reference refuses a removal.
     func apply(_ session: Session, _ attempt: Int, _ consequences: WriteConsequences) async throws -> Bool {
         try await Self.rollingBackIfReferenced(session) {
             try await apply(session, attempt, consequences, isSerializable: removesOrDemandsAbsence)

@@ -95,7 +95,8 @@ extension PostgresStorageEngine {
     /// - Returns: `false`, with nothing done, if references lead to the collection.
     private func remove(_ key: ItemKey, _ request: ChangeRequest, _ session: Session) async throws -> Bool {
         let command = Command(
-            ItemStatements.remove, key.shard, number, key.bytes, request.origin, request.identifier, key.full)
+            ItemStatements.remove, key.shard, number, key.bytes, request.origin, request.identifier, key.full,
+            ReferenceMarks.mark(ofCollection: collectionName))
         return try await session.run(command).count > 0
     }
 

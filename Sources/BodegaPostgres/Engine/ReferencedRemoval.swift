@@ -37,8 +37,12 @@ final class WriteConsequences: Sendable {
 /// The consequences have an origin of their own, because they are not what the writer has written: a store that removes
 /// an item finds out in the log what else is gone.
 ///
-/// Items are read without locks. If another transaction has changed or removed one since the snapshot, changing it fails,
-/// and the transaction is repeated.
+/// Items are read without locks. If another transaction has changed or removed one since the snapshot, changing it
+/// fails, and the transaction is repeated.
+///
+/// Nothing is committed unless this program has sent all parts. So the request, which is logged before them, need not
+/// wait for their locks, see `PostgresDatabase.Write.locksFirst`: a part that is still on its way changes no item that
+/// a later write has changed.
 struct ReferencedRemoval {
 
     private let session: Session
@@ -48,26 +52,21 @@ struct ReferencedRemoval {
     private var sources: [ExactText: PostgresStorageEngine] = [:]
     private var cascade: ReferenceCascade
 
-    /// The greatest size of an item that is read with others, in bytes.
-    private static let smallItem = 32_768
-
     /// The size from which a part has no more items, in bytes.
     private static let largePart = 16 << 20
 
     /// Makes the server look up one item after the other in the same way, without planning that each time.
     private static let planOnce = Command(
         Statement("SELECT set_config('plan_cache_mode', 'force_generic_plan', true)"))
+    private static let planAsUsual = Command(Statement("SELECT set_config('plan_cache_mode', 'auto', true)"))
 
     /// Reads the references, in a transaction that has begun.
     ///
-    /// - Parameters:
-    ///   - beginning: Commands to send before.
-    ///   - engine: The engine whose time is the date of items that are changed.
-    init(_ beginning: [Command] = [], by engine: PostgresStorageEngine, _ session: Session) async throws {
+    /// - Parameter engine: The engine whose time is the date of items that are changed.
+    init(by engine: PostgresStorageEngine, _ session: Session) async throws {
         self.session = session
         date = ItemDate.number(of: engine.now())
-        let answers = try await session.run(beginning + ReferenceTable.linkCommands)
-        let (links, numbers) = try ReferenceTable.links(answers[beginning.count...])
+        let (links, numbers) = try ReferenceTable.links(await session.run(ReferenceTable.linkCommands))
         cascade = ReferenceCascade(links)
         for (name, number) in numbers {
             sources[name] = PostgresStorageEngine(
@@ -96,13 +95,12 @@ struct ReferencedRemoval {
         var identifiers: [[StorageSortKey?]] = []
         for start in stride(from: 0, to: plan.removed.count, by: ReferenceCascade.partSize) {
             let keys = Array(plan.removed[start..<min(start + ReferenceCascade.partSize, plan.removed.count)])
-            let rows = try await session.run(Self.smallData.command(collection: engine.number, keys))
-            for row in 0..<rows.count {
-                let index = start + Int(try rows.number(row, 0) as Int64) - 1
-                let key = plan.removed[index]
-                present.insert(index)
+            let reads = keys.map { Command(ItemStatements.smallData, $0.shard, engine.number, $0.bytes) }
+            let answers = try await session.run([Self.planOnce] + reads + [Self.planAsUsual])
+            for (index, (key, rows)) in zip(keys, answers.dropFirst()).enumerated() where rows.count > 0 {
+                present.insert(start + index)
                 if written.contains(key.full) { continue }
-                var data = rows.bytes(row, 1) == nil ? nil : try rows.data(row, 1)
+                var data = rows.bytes(0, 0) == nil ? nil : try rows.data(0, 0)
                 if data == nil {
                     let read = Command(ItemStatements.data, key.shard, engine.number, key.bytes)
                     data = try await session.run(read).data(0, 0)
@@ -113,10 +111,6 @@ struct ReferencedRemoval {
         cascade.removed(identifiers, from: engine.collectionName)
         return present
     }
-
-    private static let smallData = ItemStatements.selecting([
-        "CASE WHEN octet_length(i.data) <= \(smallItem) THEN i.data END"
-    ])
 
     // MARK: Consequences
 

@@ -67,17 +67,25 @@ enum ItemStatements {
         """
         WITH item AS (
             DELETE FROM emporium_items
-            WHERE shard = $1 AND collection = $2 AND key = $3 AND NOT \(ReferenceMarks.isReferenced("$2"))
+            WHERE shard = $1 AND collection = $2 AND key = $3 AND NOT \(ReferenceMarks.exists("$7"))
             RETURNING 1
         )
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
         SELECT \(CollectionTable.number(ifExists: "$2")), $4, $5, 0, '{}', coalesce(array_agg($6::bytea), '{}'), false
-        FROM item HAVING NOT \(ReferenceMarks.isReferenced("$2"))
+        FROM item HAVING NOT \(ReferenceMarks.exists("$7"))
         RETURNING 1
         """)
 
-    // The changes of items that a transaction has read in its snapshot, which are logged apart. They fail if another
-    // transaction has changed or removed the item since.
+    // The statements of a transaction on items that it has in its snapshot. Changes are logged apart, and fail if
+    // another transaction has changed or removed the item since.
+
+    /// Reads an item, or NULL if it is large.
+    static let smallData = Statement(
+        "emporium_small_data",
+        """
+        SELECT CASE WHEN octet_length(data) <= 32768 THEN data END
+        FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3
+        """)
 
     static let removeExisting = Statement(
         "emporium_remove_existing", "DELETE FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3")

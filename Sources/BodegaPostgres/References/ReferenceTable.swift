@@ -25,9 +25,9 @@ enum ReferenceTable {
     ///
     /// - Returns: The references, and the numbers of the collections that have them.
     static func links(
-        _ answers: ArraySlice<QueryResult>
+        _ answers: [QueryResult]
     ) throws -> (links: [ReferenceLink], numbers: [ExactText: Int32]) {
-        let (rows, indexes) = (answers[answers.startIndex], answers[answers.startIndex + 1])
+        let (rows, indexes) = (answers[0], answers[1])
         var numbers: [ExactText: Int32] = [:]
         let links = try (0..<rows.count).map { row in
             let (reference, source) = (try reference(rows, row), try rows.text(row, 5))

@@ -1,4 +1,6 @@
 #if Postgres
+import Bodega
+
 /// The marks of the collections to which references lead that concern a removal, in the table of settings.
 ///
 /// Each removal looks for the mark of its collection, in the statement that removes or in its transaction, so that it
@@ -14,6 +16,14 @@ enum ReferenceMarks {
     private static let markedCollections = """
         emporium_collections AS c JOIN emporium_meta AS m ON m.name = \(mark("c.name"))
         """
+
+    /// The name of the mark of a collection, see `mark`.
+    static func mark(ofCollection name: String) -> String { start + name.utf8.prefix(500).hexadecimal }
+
+    /// Whether the mark of a parameter exists, which the server plans in a third of the time of ``isReferenced(_:)``.
+    static func exists(_ parameter: String) -> String {
+        "EXISTS (SELECT FROM emporium_meta WHERE name = \(parameter))"
+    }
 
     /// Whether references lead to the collection of a parameter.
     static func isReferenced(_ parameter: String) -> String {

@@ -59,7 +59,8 @@ struct Folders: Sendable {
     /// The number of notes of each folder, `-` for none, by psql.
     func ofNotes() async throws -> [String: Int] {
         let sql = """
-            SELECT coalesce(item ->> 'folder', '-'), count(*) FROM (\(Self.items)) AS notes WHERE name = 'notes' GROUP BY 1
+            SELECT coalesce(item ->> 'folder', '-'), count(*)
+            FROM (\(Self.items)) AS notes WHERE name = 'notes' GROUP BY 1
             """
         let lines = try await schema.sql(sql).split(separator: "\n").map { $0.split(separator: "|") }
         return Dictionary(uniqueKeysWithValues: lines.map { (String($0[0]), Int($0[1]) ?? -1) })

@@ -118,6 +118,28 @@ struct PostgresReferenceTests {
         #expect(try await tree.folders.fetchKeys() == [CacheKey("2")])
     }
 
+    @Test("to many items, in lists without an index, are kept by a batch", arguments: [true, false])
+    func many(isCleared: Bool) async throws {
+        let count = TestSizes.children
+        let collections = try await Collections(nil, ["folders", "notes"])
+        let reference = StorageReference("in", isList: true, to: "folders", onRemoval: isCleared ? .clear : .remove)
+        try await collections.right.declareReferences([reference])
+        let keys = (0..<count).map { CacheKey(verbatim: "\($0)") }
+        try await collections.left.write(keys.enumerated().map { ($1, Data(#"{"id":\#($0)}"#.utf8)) })
+        try await collections.right.write(
+            keys.enumerated().map { ($1, Data(#"{"in":[\#($0),\#(($0 + 1) % count)]}"#.utf8)) })
+        let start = ContinuousClock.now
+        // All but every tenth.
+        try await collections.left.remove(keys: (0..<count).filter { $0 % 10 != 0 }.map { keys[$0] })
+        print("\(count) lists, cleared: \(isCleared), took \(ContinuousClock.now - start)")
+        let sql = """
+            SELECT count(*), sum(json_array_length(convert_from(data, 'UTF8')::json -> 'in'))
+            FROM emporium_items WHERE collection = \(collections.right.number)
+            """
+        #expect(try await collections.schema.sql(sql) == (isCleared ? "\(count)|\(count / 5)" : "0|"))
+        #expect(try await collections.left.fetchCount() == count / 10)
+    }
+
     @Test("cost removals of items that none can name no message, but for a removal of all")
     func cost() async throws {
         let schema = try await Schemas.shared.schema()

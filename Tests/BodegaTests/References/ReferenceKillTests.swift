@@ -38,17 +38,26 @@ struct ReferenceKillTests {
         print("kill test of references: EMPORIUM_SEED=\(Seed.current)")
         var random = SeededGenerator(seed: Seed.current)
         let count = 700
-        var last: (name: String, isRemoved: Bool)?
-        var (added, removed) = (0, 0)
+        var (added, removed, killed) = (0, 0, 0)
+        // How long a removal takes.
+        var usual = Duration.milliseconds(5)
         for round in 0..<TestSizes.transactionKills {
             let child = try Child("remove-folders", file.path, "r\(round)", "\(random.next())", "\(count)")
             var lines: [String] = []
-            for _ in 0..<Int.random(in: 0...8, using: &random) { lines.append(try #require(await child.nextLine())) }
-            // At any moment of the next steps.
-            let spins = Int.random(in: 0..<400_000, using: &random)
-            var sum = 0
-            for number in 0..<spins { sum &+= number &* sum ^ number }
-            withExtendedLifetime(sum) {}
+            var rest = Int.random(in: 1...4, using: &random)
+            var start = ContinuousClock.now
+            while rest > 0 {
+                lines.append(try #require(await child.nextLine()))
+                if lines.last?.hasPrefix("removing") == true {
+                    start = .now
+                    rest -= 1
+                } else if lines.last?.hasPrefix("removed") == true {
+                    usual = .now - start
+                }
+            }
+            // At any moment of a removal.
+            let end = start + usual * Double.random(in: 0..<1.2, using: &random)
+            while ContinuousClock.now < end {}
             child.kill()
             lines += await child.lines()
             let stored = try await rows(
@@ -60,17 +69,20 @@ struct ReferenceKillTests {
                 """)
             #expect(stored.allSatisfy { $0.hasSuffix("|1|\(count)") }, "EMPORIUM_SEED=\(Seed.current) \(stored)")
             let names = Set(stored.compactMap { $0.split(separator: "|").first.map(String.init) })
-            for line in lines {
-                let words = line.split(separator: " ").map(String.init)
-                if words[0] == "added" { added += 1 } else { removed += 1 }
-                last = (words[1], words[0] == "removed")
-                // A folder that was added may have been removed later.
-                if words[0] == "removed" { #expect(!names.contains(words[1]), "EMPORIUM_SEED=\(Seed.current)") }
+            for words in lines.map({ $0.split(separator: " ").map(String.init) }) {
+                if words[0] == "added" { added += 1 }
+                if words[0] != "removed" { continue }
+                removed += 1
+                #expect(!names.contains(words[1]), "EMPORIUM_SEED=\(Seed.current)")
             }
-            if let last, !last.isRemoved, lines.count == 1 { #expect(names.contains(last.name)) }
+            if lines.last?.hasPrefix("removing") == true { killed += 1 }
+            // What was acknowledged, and not removed since, is there.
+            let kept = Set(lines.filter { $0.hasPrefix("added") }.compactMap { $0.split(separator: " ").last })
+                .subtracting(lines.filter { !$0.hasPrefix("added") }.compactMap { $0.split(separator: " ").last })
+            #expect(names.isSuperset(of: kept.map(String.init)), "EMPORIUM_SEED=\(Seed.current)")
             #expect(try await rows("PRAGMA integrity_check") == ["ok"])
         }
-        print("\(added) folders were added, \(removed) removed")
+        print("\(added) folders were added, \(removed) removed, \(killed) kills within a removal")
     }
 
     @Test("A folder with many notes is removed while another process writes")
