@@ -83,6 +83,22 @@ struct PostgresDeclarationTests {
         #expect(try await again.right.fetchCount() == 0)
     }
 
+    @Test("lead to collections of any name", arguments: [true, false])
+    func names(isOne: Bool) async throws {
+        let long = String(repeating: "é", count: 700)
+        let names = ["\u{E9}", "e\u{301}", "a\u{0}b", "'; --", long, long + "2"]
+        let collections = try await Collections(nil, ["notes"] + names)
+        try await collections.left.declareReferences(
+            names.enumerated().map { StorageReference("m\($0)", to: $1, onRemoval: .remove) })
+        try await collections.left.write(names.indices.map { (CacheKey("\($0)"), Data(#"{"m\#($0)":1}"#.utf8)) })
+        for (number, engine) in collections.engines.dropFirst().enumerated() {
+            try await engine.write(Data(#"{"id":1}"#.utf8), key: CacheKey("k"))
+            try await engine.remove(keys: isOne ? [CacheKey("k")] : [CacheKey("k"), CacheKey("none")])
+            let left = try await collections.left.fetchKeys().map(\.rawValue)
+            #expect(left == names.indices.dropFirst(number + 1).map { "\($0)" })
+        }
+    }
+
     @Test("need the right to create a table once, and that to write items later")
     func rights() async throws {
         let owner = try await Collections(nil, ["folders", "notes"])
