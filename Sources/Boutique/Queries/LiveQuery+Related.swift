@@ -21,8 +21,8 @@ extension LiveQuery {
     /// - Parameters:
     ///   - query: The query.
     ///   - storage: The storage of the objects.
-    ///   - limit: The maximum number of objects; 100 by default. It does not limit their related items, which are all in
-    ///     memory, those of the objects in reserve, too.
+    ///   - limit: The maximum number of objects; 100 by default. It does not limit their related items, which are all
+    ///     in memory, also those of the objects in reserve.
     public nonisolated convenience init<Object, Related>(
         _ query: RelatedQuery<Object, Related>, in storage: ObjectStorage<Object>, limit: Int = 100
     )

@@ -116,15 +116,11 @@ where Related.Target: StorableItem {
         if !gone.isEmpty { new.related.forget(gone) }
         new.groups = needed
         new.shown = zip(rows, groups).prefix(new.limit).map { row, groups in
-            let items = new.related.items(of: groups)
             var hasher = Hasher()
             hasher.combine(row.version)
-            for item in items {
-                hasher.combine(item.key)
-                hasher.combine(item.version)
-            }
-            let shown = RelatedRow(
-                key: row.key, object: row.item, related: Related(relatedItems: items.map(\.object)))
+            new.related.hash(into: &hasher, of: groups)
+            let related = Related(relatedItems: new.related.objects(of: groups))
+            let shown = RelatedRow(key: row.key, object: row.item, related: related)
             return QueryRow(row, showing: shown, version: hasher.finalize())
         }
         return new

@@ -124,6 +124,13 @@ struct LiveRelatedTests {
         #expect(try await eventually { window.items[0].related?.id == ids[3] })
         #expect((countedMemos.take(), countedBinders.take()) == (1, 0))
 
+        // One that has changed while no row named it.
+        try await binders.store(Binder(ids[25], "newer"), forKey: ids[25].binderKey)
+        try await memos.store(Memo(0, "1000", in: ids[25]), forKey: CacheKey("0"))
+        #expect(try await eventually { window.items[0].related?.id == ids[25] })
+        #expect(window.items[0].related?.name == "newer")
+        #expect((countedMemos.take(), countedBinders.take()) == (1, 1))
+
         // An item that appears.
         try await binders.store(Binder(ids[4], "again"), forKey: ids[4].binderKey)
         #expect(try await eventually { window.items[4].related?.name == "again" })
@@ -255,7 +262,8 @@ struct LiveRelatedTests {
         let id = MemoModel.binderIDs[0]
         try await memos.store((0..<40).map { (CacheKey("\($0)"), Memo($0, "0", in: id)) })
         try await binders.store(Binder(id, "0"), forKey: id.binderKey)
-        let window = LiveQuery(Query<Memo>().including(\.binderID, from: binders), in: memos, limit: 1)
+        let query = Query<Memo>().including(\.binderID, from: binders)
+        let window = LiveQuery(query, in: memos, limit: 1)
         try await window.itemsHaveLoaded()
         let wrong = Locked<[String]>([])
         let check: @MainActor () -> Void = {
@@ -265,24 +273,31 @@ struct LiveRelatedTests {
         }
         let subscription = window.$items.sink { _ in check() }
         defer { subscription.cancel() }
-        let count = TestSizes.transfers
+        let hasEnded = Locked(false)
         let writing = Task.detached {
-            for number in 1...count {
+            var number = 0
+            while !hasEnded.withLock({ $0 }) {
+                number += 1
+                let name = "\(number)"
                 try await other.transaction { transaction in
                     for memo in 0..<40 {
-                        try transaction.store(
-                            Memo(memo, "\(number)", in: id), forKey: CacheKey("\(memo)"), in: otherMemos)
+                        try transaction.store(Memo(memo, name, in: id), forKey: CacheKey("\(memo)"), in: otherMemos)
                     }
-                    try transaction.store(Binder(id, "\(number)"), forKey: id.binderKey, in: otherBinders)
+                    try transaction.store(Binder(id, name), forKey: id.binderKey, in: otherBinders)
                 }
             }
+            return number
         }
-        // More rows than are in reserve, so that some are read later than the others.
-        for _ in 0..<30 {
-            try await window.loadMore(1)
+        // Reads all rows, then more than are in reserve, so that some are read later than the others.
+        for _ in 0..<2 * TestSizes.transfers {
+            try await window.change(to: query, limit: 1)
+            check()
+            try await window.loadMore(30)
             check()
         }
-        try await writing.value
+        hasEnded.withLock { $0 = true }
+        let count = try await writing.value
+        #expect(count > 1)
         #expect(try await eventually { window.items.first?.related?.name == "\(count)" })
         #expect(window.items.count == 31)
         check()

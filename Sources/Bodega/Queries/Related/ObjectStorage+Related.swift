@@ -7,8 +7,7 @@ extension ObjectStorage {
     /// - Parameters:
     ///   - query: The query.
     ///   - limit: The maximum number of objects. It does not limit their related items.
-    ///   - cursor: The place after which to begin, from ``RelatedPage/next`` or from a page of the query without related
-    ///     items.
+    ///   - cursor: The place after which to begin, from ``RelatedPage/next``.
     ///   - omittingUndecodable: Whether records that can't be decoded or decrypted are omitted, and listed in
     ///     ``RelatedPage/undecodable``, instead of ending the query. An omitted related item counts as absent.
     /// - Returns: The objects in the order of the query, with their related items.

@@ -2,28 +2,15 @@ import Foundation
 
 /// Items that are related to objects, in groups, see ``Relation``.
 ///
+/// What is known about items is kept apart from the objects: code that handles generic objects one by one looks up
+/// their types each time, which takes as long as decoding them.
+///
 /// @unchecked because the items' type need not be `Sendable`: they are read, and then used by the caller.
 package struct RelatedItems<Target>: @unchecked Sendable {
-    /// An item with its place.
-    package struct Item {
-        package let key: CacheKey
-        package let object: Target
-        /// Differs between two versions of an item.
-        package let version: Int
-        /// The place in insertion order.
-        fileprivate let position: Int
-        fileprivate var groups: [CacheKey]
-    }
-
-    /// What was decoded from a record.
-    enum Decoded {
-        case item(Target, groups: [CacheKey])
-        case failure(StorageError)
-    }
-
-    private var items: [CacheKey: Item] = [:]
-    private var keysOfGroups: [CacheKey: [CacheKey]] = [:]
-    private var areSorted = true
+    private var entries: [RelatedEntry] = []
+    /// The objects of the entries.
+    private var objects: [Target] = []
+    private var groups = RelatedGroups()
     /// The errors of records that were left out, at most 1,000 of the decoder.
     package var undecodable: [StorageError] = []
     /// Whether a copy of the items has answered, which may have other places for them.
@@ -31,92 +18,109 @@ package struct RelatedItems<Target>: @unchecked Sendable {
 
     package init() {}
 
-    /// The items of some groups, in the order of the groups.
-    package func items(of groups: [CacheKey]) -> [Item] {
-        groups.flatMap { (keysOfGroups[$0] ?? []).compactMap { items[$0] } }
-    }
-
     /// The objects of some groups, in the order of the groups.
-    func objects(of groups: [CacheKey]) -> [Target] { items(of: groups).map(\.object) }
+    package func objects(of keys: [CacheKey]) -> [Target] {
+        groups.places(of: keys).map { objects[$0] }
+    }
 
-    // MARK: Changing
-
-    /// Adds what was decoded from a record, unless the item belongs to no group.
-    ///
-    /// - Parameter wanted: The groups that are wanted, `nil` for all.
-    mutating func add(_ decoded: Decoded, _ entry: StorageItem, among wanted: Set<CacheKey>? = nil) {
-        switch decoded {
-        case .failure(let error):
-            if undecodable.count < 1_000 { undecodable.append(error) }
-        case .item(let object, let groups):
-            var known: Set<CacheKey> = []
-            let own = groups.filter { wanted?.contains($0) != false && known.insert($0).inserted }
-            if own.isEmpty { return }
-            var hasher = Hasher()
-            entry.data.withUnsafeBytes { hasher.combine(bytes: $0) }
-            add(
-                Item(
-                    key: entry.key, object: object, version: hasher.finalize(), position: entry.position, groups: own))
+    /// Hashes the items of some groups, so that a change of any of them, or of their order, gives another value.
+    package func hash(into hasher: inout Hasher, of keys: [CacheKey]) {
+        for place in groups.places(of: keys) {
+            hasher.combine(entries[place].key)
+            hasher.combine(entries[place].version)
         }
     }
 
-    private mutating func add(_ item: Item) {
-        // In SQLite, two scans can find one item. One of a kept group can belong to a new one, too.
-        let known = items[item.key]?.groups ?? []
-        let new = item.groups.filter { !known.contains($0) }
-        var item = item
-        item.groups = known + new
-        items[item.key] = item
-        for group in new {
-            if let last = keysOfGroups[group]?.last, let place = items[last]?.position, place > item.position {
-                areSorted = false
-            }
-            keysOfGroups[group, default: []].append(item.key)
-        }
+    /// Adds an item, unless it belongs to no group.
+    mutating func add(_ object: Target, _ entry: RelatedEntry) {
+        if entry.groups.isEmpty { return }
+        groups.add(entry, at: entries.count, among: entries)
+        entries.append(entry)
+        objects.append(object)
     }
 
-    /// Adds items of some groups. None of them is among these.
+    /// Adds items of some groups. None of them is in one of these groups here.
     package mutating func add(_ others: RelatedItems, among wanted: Set<CacheKey>) {
-        for item in others.items.values {
-            let own = item.groups.filter(wanted.contains)
-            if own.isEmpty { continue }
-            add(
-                Item(
-                    key: item.key, object: item.object, version: item.version, position: item.position, groups: own))
+        for (place, other) in others.entries.enumerated() {
+            var entry = other
+            entry.groups = other.groups.filter(wanted.contains)
+            add(others.objects[place], entry)
         }
         sort()
     }
 
     /// Removes items.
-    package mutating func remove(_ keys: some Sequence<CacheKey>) {
-        var removed: Set<CacheKey> = []
-        var changed: Set<CacheKey> = []
-        for key in keys {
-            guard let item = items.removeValue(forKey: key) else { continue }
-            removed.insert(key)
-            changed.formUnion(item.groups)
-        }
-        for group in changed {
-            keysOfGroups[group]?.removeAll(where: removed.contains)
-            if keysOfGroups[group]?.isEmpty == true { keysOfGroups[group] = nil }
-        }
+    package mutating func remove(_ keys: Set<CacheKey>) {
+        if !entries.contains(where: { keys.contains($0.key) }) { return }
+        rebuild { if keys.contains($0.key) { $0.groups = [] } }
     }
 
     /// Forgets groups, and the items that belong to no other.
-    package mutating func forget(_ groups: Set<CacheKey>) {
-        for group in groups {
-            for key in keysOfGroups.removeValue(forKey: group) ?? [] {
-                items[key]?.groups.removeAll { $0 == group }
-                if items[key]?.groups.isEmpty == true { items[key] = nil }
-            }
+    package mutating func forget(_ keys: Set<CacheKey>) {
+        rebuild { $0.groups.removeAll(where: keys.contains) }
+    }
+
+    /// Changes the groups of all entries. Those without any are dropped.
+    private mutating func rebuild(_ change: (inout RelatedEntry) -> Void) {
+        let (oldEntries, oldObjects) = (entries, objects)
+        (entries, objects, groups) = ([], [], RelatedGroups())
+        for (place, old) in oldEntries.enumerated() {
+            var entry = old
+            change(&entry)
+            add(oldObjects[place], entry)
         }
+        sort()
     }
 
     /// Sorts the items of each group by their places.
-    mutating func sort() {
+    mutating func sort() { groups.sort(entries) }
+}
+
+/// What is known about a related item.
+struct RelatedEntry: Sendable {
+    let key: CacheKey
+    /// The place in insertion order.
+    let position: Int
+    /// Differs between two versions of an item.
+    let version: Int
+    /// The keys of the groups to which the item belongs.
+    var groups: [CacheKey]
+
+    init(_ item: StorageItem, groups: [CacheKey]) {
+        (key, position, self.groups) = (item.key, item.position, groups)
+        var hasher = Hasher()
+        item.data.withUnsafeBytes { hasher.combine(bytes: $0) }
+        version = hasher.finalize()
+    }
+}
+
+/// The places of entries by their groups.
+private struct RelatedGroups: Sendable {
+    private var places: [CacheKey: [Int]] = [:]
+    private var areSorted = true
+
+    func places(of keys: [CacheKey]) -> [Int] {
+        if keys.count == 1 { return places[keys[0]] ?? [] }
+        return keys.flatMap { places[$0] ?? [] }
+    }
+
+    mutating func add(_ entry: RelatedEntry, at place: Int, among entries: [RelatedEntry]) {
+        for group in entry.groups {
+            if let last = places[group]?.last, entries[last].position >= entry.position { areSorted = false }
+            places[group, default: []].append(place)
+        }
+    }
+
+    mutating func sort(_ entries: [RelatedEntry]) {
         if areSorted { return }
-        for group in keysOfGroups.keys {
-            keysOfGroups[group]?.sort { (items[$0]?.position ?? 0) < (items[$1]?.position ?? 0) }
+        for group in places.keys {
+            places[group]?.sort { entries[$0].position < entries[$1].position }
+            // In SQLite, two scans can find one item.
+            var last: CacheKey?
+            places[group]?.removeAll { place in
+                defer { last = entries[place].key }
+                return entries[place].key == last
+            }
         }
         areSorted = true
     }

@@ -101,6 +101,8 @@ private final class RelatedReading<Object, Target: Codable>: @unchecked Sendable
     private(set) var items = RelatedItems<Target>()
     /// Which items a scan looks for.
     private var wanted: (groups: Set<CacheKey>, condition: QueryCondition)?
+    /// The records that are not decoded yet.
+    private var waiting: [StorageItem] = []
 
     init(_ relation: Relation<Object, Target>, _ isOmitting: Bool) {
         (self.relation, self.isOmitting) = (relation, isOmitting)
@@ -114,47 +116,65 @@ private final class RelatedReading<Object, Target: Codable>: @unchecked Sendable
     /// Reads items under keys.
     func fetch(_ keys: [CacheKey]) async throws {
         if keys.isEmpty { return }
-        let entries =
+        waiting =
             relation.needsPositions
             ? try await reader.fetchPlaced(keys: keys, index: nil) : try await reader.fetch(keys: keys)
-        for entry in entries { items.add(try decoded(entry), entry) }
-        finish()
+        try finish()
     }
 
     /// Reads the items that refer to others.
     func scan(_ referenced: ReferencedItems, _ property: ReferenceProperty<Target>) async throws {
         let json = coder as? JSONObjectCoder
         let condition = property.condition(referenced, for: json, json?.trusts.trusted(Target.queryIndexes) ?? [])
-        wanted = (referenced.keys, json == nil ? .opaque : condition)
         let query = StorageQuery<StorageItem>(condition: condition, order: []) { _, _ in nil }
-        try await reader.scan(try await query.planByOneIndex(on: reader).scans, begin)
-        finish()
+        let plan = try await query.planByOneIndex(on: reader)
+        // What an index has found need not be looked at before it is decoded.
+        let isOfAll = plan.scans.contains { if case .all = $0 { true } else { false } }
+        wanted = (referenced.keys, isOfAll ? condition : .opaque)
+        try await reader.scan(plan.scans, begin)
+        try finish()
     }
 
     @Sendable private func begin() -> StorageReceiver {
-        items = RelatedItems()
+        (items, waiting) = (RelatedItems(), [])
         return receive
     }
 
     @Sendable private func receive(_ scan: Int, _ entry: StorageItem) throws -> Bool {
         guard let wanted else { return false }
-        if !wanted.condition.excludes(entry) { items.add(try decoded(entry), entry, among: wanted.groups) }
+        if wanted.condition.excludes(entry) { return true }
+        waiting.append(entry)
+        if waiting.count >= 256 { try decode() }
         return true
     }
 
-    private func finish() {
+    private func finish() throws {
+        try decode()
         items.sort()
         items.undecodable += reader.unreadable
         items.isCopy = reader.sources.contains(.copy)
     }
 
-    private func decoded(_ entry: StorageItem) throws -> RelatedItems<Target>.Decoded {
-        do {
-            let item = try coder.decode(Target.self, from: entry.data, for: entry.key)
-            return .item(item, groups: relation.groups(ofItem: item, entry.key))
-        } catch {
-            if !isOmitting { throw error }
-            return .failure(error)
+    /// Decodes the records that wait, together, which takes less time than one by one.
+    private func decode() throws {
+        let records = waiting.map { (key: $0.key, data: $0.data) }
+        var failure: StorageError?
+        coder.decode(Target.self, fromEach: records[...]) { index, object in
+            let groups = groups(of: object, waiting[index].key)
+            items.add(object, RelatedEntry(waiting[index], groups: groups))
+        } failure: { _, error in
+            if !isOmitting { failure = failure ?? error }
+            if items.undecodable.count < 1_000 { items.undecodable.append(error) }
         }
+        waiting.removeAll(keepingCapacity: true)
+        if let failure { throw failure }
+    }
+
+    /// The groups that are wanted and to which an item belongs, each once.
+    private func groups(of item: Target, _ key: CacheKey) -> [CacheKey] {
+        let groups = relation.groups(ofItem: item, key)
+        guard let wanted = wanted?.groups else { return groups.count < 2 ? groups : Array(Set(groups)) }
+        if groups.count == 1 { return wanted.contains(groups[0]) ? groups : [] }
+        return Array(wanted.intersection(groups))
     }
 }

@@ -53,8 +53,8 @@ struct PredicateTranslation<Object> {
         return condition ?? .constant(false)
     }
 
-    /// The condition that the property of an index is one of several values, of any number; `nil` if the coder may store
-    /// one of them in another form.
+    /// The condition that the property of an index is one of any number of values; `nil` if the coder may store one of
+    /// them in another form.
     func membership(_ index: Index<Object>, of values: [Any]) -> QueryCondition? {
         var (possible, needsTextIndex): ([StorageSortKeyRanges], Bool) = ([], false)
         for value in values {
