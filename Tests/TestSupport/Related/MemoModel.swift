@@ -32,19 +32,19 @@ package struct MemoModel {
             try await storages.memos.removeObject(forKeys: Array(removed))
         case 7..<9:
             let binder = Binder(
-                Self.binderIDs.randomElement(using: &random)!, Self.names.randomElement(using: &random)!)
+                Self.binderIDs.any(using: &random), Self.names.any(using: &random))
             Self.put(binder, in: &binders) { $0.key == binder.key }
             try await storages.binders.store(binder, forKey: binder.key)
         case 9:
-            let id = Self.binderIDs.randomElement(using: &random)!
+            let id = Self.binderIDs.any(using: &random)
             binders.removeAll { $0.id == id }
             try await storages.binders.removeObject(forKey: CacheKey(id.uuidString))
         case 10:
-            let sticker = Sticker(.random(in: 0..<6, using: &random), Self.names.randomElement(using: &random)!)
+            let sticker = Sticker(.random(in: 0..<6, using: &random), Self.names.any(using: &random))
             Self.put(sticker, in: &stickers) { $0.key == sticker.key }
             try await storages.stickers.store(sticker, forKey: sticker.key)
         default:
-            let author = Author(Self.authorIDs.randomElement(using: &random)!, .random(in: 0..<3, using: &random))
+            let author = Author(Self.authorIDs.any(using: &random), .random(in: 0..<3, using: &random))
             Self.put(author, in: &authors) { $0.key == author.key }
             try await storages.authors.store(author, forKey: author.key)
         }
@@ -56,10 +56,10 @@ package struct MemoModel {
 
     private static func memo(using random: inout SeededGenerator) -> Memo {
         Memo(
-            .random(in: 0..<40, using: &random), names.randomElement(using: &random)!,
-            in: Bool.random(using: &random) ? binderIDs.randomElement(using: &random)! : nil,
+            .random(in: 0..<40, using: &random), names.any(using: &random),
+            in: Bool.random(using: &random) ? binderIDs.any(using: &random) : nil,
             stickers: (0..<Int.random(in: 0...4, using: &random)).map { _ in .random(in: 0..<6, using: &random) },
-            author: authorIDs.randomElement(using: &random)!)
+            author: authorIDs.any(using: &random))
     }
 
     // MARK: Naive answers
@@ -86,4 +86,9 @@ package struct MemoModel {
     package func memos(of author: Author) -> [Memo] {
         memos.filter { $0.author.utf8.elementsEqual(author.id.utf8) }
     }
+}
+
+extension Array {
+    /// A random element.
+    fileprivate func any(using random: inout SeededGenerator) -> Element { self[.random(in: indices, using: &random)] }
 }
