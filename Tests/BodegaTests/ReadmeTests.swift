@@ -40,6 +40,7 @@ import Testing
         "Tests/BodegaTests/Queries/QueriesGuideTests.swift", "Tests/BoutiqueTests/Queries/LiveWindowsGuideTests.swift",
         "Tests/BoutiqueTests/Transactions/TransactionsGuideTests.swift",
         "Tests/BoutiqueTests/References/ReferencesGuideTests.swift",
+        "Tests/BoutiqueTests/Queries/RelatedItemsGuideTests.swift",
     ]
 
     @Test("Every Swift snippet is compiled and run", arguments: documents)
