@@ -45,24 +45,3 @@ extension LiveQuery {
         try await change(limit: limit) { (old: RelatedReader<Object, Related>) in old.changed(to: query) }
     }
 }
-
-extension Queried {
-    /// Creates a property for the first objects of a query, with their related items.
-    ///
-    /// ```swift
-    /// @Queried(query.including(\.folderID, from: folders), in: notes) var rows
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - query: The query.
-    ///   - storage: The storage of the objects.
-    ///   - limit: The maximum number of objects; 100 by default.
-    public nonisolated init<Object, Related>(
-        _ query: RelatedQuery<Object, Related>, in storage: ObjectStorage<Object>, limit: Int = 100
-    )
-    where
-        Item == RelatedRow<Object, Related>, Object: StorableItem, Related: StorableItem, Related.Target: StorableItem
-    {
-        self.init(LiveQuery(query, in: storage, limit: limit))
-    }
-}
