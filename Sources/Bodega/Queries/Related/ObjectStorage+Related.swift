@@ -11,7 +11,7 @@ extension ObjectStorage {
     ///   - omittingUndecodable: Whether records that can't be decoded or decrypted are omitted, and listed in
     ///     ``RelatedPage/undecodable``, instead of ending the query. An omitted related item counts as absent.
     /// - Returns: The objects in the order of the query, with their related items.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func fetch<Related>(
         _ query: RelatedQuery<Object, Related>, limit: Int = .max, after cursor: QueryCursor? = nil,
         omittingUndecodable: Bool = false

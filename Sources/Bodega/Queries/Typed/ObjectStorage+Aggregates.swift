@@ -8,7 +8,7 @@ extension ObjectStorage {
     ///   - query: The query; by default, all objects match.
     ///   - property: The property.
     /// - Returns: The number of objects for each value that occurs.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func count<Value: Hashable & Sendable>(
         _ query: Query<Object> = Query(), by property: any KeyPath<Object, Value> & Sendable
     ) async throws -> [Value: Int] {
@@ -19,7 +19,7 @@ extension ObjectStorage {
     ///
     /// The sum of integers traps on overflow.
     ///
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func sum<Value: AdditiveArithmetic>(
         of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object> = Query()
     ) async throws -> Value {
@@ -32,7 +32,7 @@ extension ObjectStorage {
     ///
     /// - Returns: The value that comes first in ascending order, see ``Query``; `nil` if no object matches, or none has
     ///   a value.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func minimum<Value: Comparable>(
         of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object> = Query()
     ) async throws -> Value? {
@@ -63,7 +63,7 @@ extension ObjectStorage {
     /// Returns the mean of a property of the objects that match a query.
     ///
     /// - Returns: The sum, added up as `Double`, divided by the number of objects; `nil` if no object matches.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func average<Value: BinaryInteger>(
         of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object> = Query()
     ) async throws -> Double? {

@@ -46,16 +46,16 @@ extension ObjectStorage {
     /// Fetches a part of the objects that match a query, for example the one of a numbered page.
     ///
     /// Its time grows with the offset: the objects before it are read, but not kept. Prefer
-    /// ``fetch(_:limit:after:omittingUndecodable:)`` to go from page to page. If the engine changes between two calls,
-    /// an object can be in both results or in none.
+    /// ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>`` to go from page to page. If the engine changes
+    /// between two calls, an object can be in both results or in none.
     ///
     /// - Parameters:
     ///   - query: The query.
     ///   - limit: The maximum number of objects.
     ///   - offset: The number of matching objects that come before.
-    ///   - omittingUndecodable: See ``fetch(_:limit:after:omittingUndecodable:)``.
+    ///   - omittingUndecodable: See ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     /// - Returns: The objects in the order of the query; none if fewer objects match than the offset.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func fetch(
         _ query: Query<Object>, limit: Int, offset: Int, omittingUndecodable: Bool = false
     ) async throws -> QueryPage<Object> {
@@ -76,9 +76,9 @@ extension ObjectStorage {
     /// - Parameters:
     ///   - query: The query.
     ///   - limit: The maximum number of keys.
-    ///   - omittingUndecodable: See ``fetch(_:limit:after:omittingUndecodable:)``.
+    ///   - omittingUndecodable: See ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     /// - Returns: The keys in the order of the query.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func fetchKeys(
         _ query: Query<Object>, limit: Int = .max, omittingUndecodable: Bool = false
     ) async throws -> [CacheKey] {
@@ -91,9 +91,10 @@ extension ObjectStorage {
 
     /// Counts the objects that match a query.
     ///
-    /// The result is the number of objects that ``fetch(_:limit:after:omittingUndecodable:)`` returns, with one
-    /// exception: if the whole predicate is about one property with an index, and no records are to be omitted, no
-    /// object is read. Then records count that meet the predicate but can't be decoded, where `fetch` throws.
+    /// The result is the number of objects that ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``
+    /// returns, with one exception: if the whole predicate is about one property with an index, and no records are to be
+    /// omitted, no object is read. Then records count that meet the predicate but can't be decoded, where `fetch`
+    /// throws.
     ///
     /// Other counts decode the objects. ``fetchCount()`` counts all records in a fraction of the time.
     ///
@@ -101,7 +102,7 @@ extension ObjectStorage {
     ///   - query: The query.
     ///   - omittingUndecodable: Whether records that can't be decoded or decrypted are omitted instead of ending the
     ///     query.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func count(_ query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Int {
         prepareIndexes()
         return try await reading(query, omittingUndecodable) { try await $0.count(in: $1) }.value
@@ -110,7 +111,7 @@ extension ObjectStorage {
     /// Fetches the first object that matches a query.
     ///
     /// - Returns: The object with its key, `nil` if none matches.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func first(
         _ query: Query<Object>, omittingUndecodable: Bool = false
     ) async throws -> (key: CacheKey, object: Object)? {
@@ -122,7 +123,7 @@ extension ObjectStorage {
 
     /// Returns whether any object matches a query.
     ///
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func exists(_ query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Bool {
         prepareIndexes()
         return try await reading(query, omittingUndecodable) { try await $0.exists(in: $1) }.value

@@ -10,7 +10,7 @@ extension ObjectStorage {
     ///   - query: The query. Its order does not matter.
     ///   - omittingUndecodable: Whether records that can't be decoded stay; otherwise such a record is an error.
     /// - Returns: The number of removed objects.
-    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     @discardableResult
     public func removeObjects(matching query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Int {
         try await declareReferences()
