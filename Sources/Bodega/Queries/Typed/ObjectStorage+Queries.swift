@@ -92,8 +92,8 @@ extension ObjectStorage {
     /// Counts the objects that match a query.
     ///
     /// The result is the number of objects that ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``
-    /// returns, with one exception: if the whole predicate is about one property with an index, and no records are to be
-    /// omitted, no object is read. Then records count that meet the predicate but can't be decoded, where `fetch`
+    /// returns, with one exception: if the whole predicate is about one property with an index, and no records are to
+    /// be omitted, no object is read. Then records count that meet the predicate but can't be decoded, where `fetch`
     /// throws.
     ///
     /// Other counts decode the objects. ``fetchCount()`` counts all records in a fraction of the time.
