@@ -174,6 +174,31 @@ struct ReferencedObjectTests {
         #expect(try await library.albums.fetchAllObjects().objects.first?.noteIDs.contains(Self.ids[2]) == false)
     }
 
+    @Test("have origins of their own in the log, beside those of a transaction's parts", arguments: [false, true])
+    func origins(isInMemory: Bool) async throws {
+        let memory = MemoryStorageEngine()
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        let library = try Library { name -> any StorageBackend in
+            if isInMemory { memory.collection(named: name) } else { try file.collection(named: name) }
+        }
+        try await fill(library)
+        let log = try #require(library.engines[1].log)
+        let cursor = try await log.fetchCursor()
+        let (first, second) = (StorageOrigin(), StorageOrigin())
+        let removed = CacheKey(Self.ids[2].uuidString)
+        // The album names the second one, so that something follows from both.
+        _ = try await StorageBatchGroup.apply([
+            (library.engines[0], StorageBatch([.remove(key: CacheKey("root"))], origin: first)),
+            (library.engines[1], StorageBatch([.remove(key: removed)], origin: second)),
+        ])
+        let changes = try #require(try await log.fetchChanges(ChangesRequest(since: cursor)).value).changes
+        #expect(changes.filter { $0.origin == second }.map(\.key) == [removed])
+        let others = changes.filter { $0.key != removed }
+        #expect(Set(others.map(\.key)) == Set(Self.ids.prefix(2).map { CacheKey($0.uuidString) }))
+        #expect(others.allSatisfy { $0.origin?.isShared == true && $0.origin != first })
+        #expect(try await library.albums.fetchAllObjects().objects.first?.noteIDs == [Self.ids[3]])
+    }
+
     @Test("with references at another member are reported, and those that are not JSON are refused")
     func mistakes() async throws {
         struct Mistaken: Queryable, Sendable {

@@ -202,7 +202,7 @@ extension SQLiteFile {
                 let consequences = try removal.finish(at: removing.date, in: db) {
                     // Followers show the change together with what follows from it.
                     guard let before = commit.flatMap({ SQLiteLog.Row($0.before) }) else { return }
-                    try table.log.setOrigin(origin.shared, ofChangesAfter: before, in: db)
+                    try table.log.markShared(origin, ofChangesAfter: before, in: db)
                 } attributing: { origin, table, work in
                     try attribute(to: origin, in: table, db, work)
                 }

@@ -140,7 +140,7 @@ final class SQLiteTransaction {
         for changes in state.changes.values.joined() {
             // A log is removed with its collection.
             guard let start = changes.start, try changes.log.endIfThere(in: db) != nil else { continue }
-            try changes.log.setOrigin(changes.origin.shared, ofChangesAfter: start, in: db)
+            try changes.log.markShared(changes.origin, ofChangesAfter: start, in: db)
         }
     }
 

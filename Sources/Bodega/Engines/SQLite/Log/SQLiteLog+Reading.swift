@@ -88,6 +88,17 @@ extension SQLiteLog {
         try statement.bind(position.number, at: 2)
         _ = try statement.step()
     }
+
+    /// Marks the changes of an origin as shared. Those of other origins, such as what follows from a removal, stay.
+    func markShared(_ origin: StorageOrigin, ofChangesAfter position: SQLiteLog.Row, in db: Database) throws {
+        if origin.isShared { return }
+        let statement = try SQLiteStatement(sharing, in: db)
+        defer { statement.reset() }
+        try statement.bindCopy(of: origin.shared, at: 1)
+        try statement.bind(position.number, at: 2)
+        try statement.bindCopy(of: origin, at: 3)
+        _ = try statement.step()
+    }
 }
 
 extension SQLiteStatement {

@@ -42,7 +42,7 @@ final class SQLiteLog: Sendable {
     let plainName: String
 
     /// The statements that run often.
-    let (endQuery, nonceQuery, othersQuery, originUpdate): (String, String, String, String)
+    let (endQuery, nonceQuery, othersQuery, originUpdate, sharing): (String, String, String, String, String)
 
     /// - Parameters:
     ///   - plainTable: The name of the collection's table, unquoted.
@@ -57,6 +57,7 @@ final class SQLiteLog: Sendable {
         nonceQuery = "SELECT nonce FROM main.\(name) WHERE number = ?1"
         othersQuery = "SELECT 1 FROM main.\(name) WHERE number > ?1 AND origin IS NOT ?2 AND origin IS NOT ?3 LIMIT 1"
         // Batches without triggers have written the origin already.
+        sharing = "UPDATE main.\(name) SET origin = ?1 WHERE number > ?2 AND origin IS ?3"
         originUpdate = "UPDATE main.\(name) SET origin = ?1 WHERE number > ?2 AND origin IS NOT ?1"
     }
 
