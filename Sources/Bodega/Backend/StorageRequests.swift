@@ -80,13 +80,19 @@ public struct ScanRequest: Sendable, Hashable {
     /// How to read.
     public var options: ReadOptions
 
+    /// Whether the scans probably end after few items. An engine can then read for a short time without leaving the
+    /// caller's thread, and begin again elsewhere if they don't.
+    public var isShort: Bool
+
     /// Creates a request.
     public init(
         _ scans: [StorageScan] = [.all(after: nil)], counting counted: [StorageScan] = [], upTo countLimit: Int = .max,
-        fields: StorageFields = .data, needsCursor: Bool = false, options: ReadOptions = ReadOptions()
+        fields: StorageFields = .data, needsCursor: Bool = false, options: ReadOptions = ReadOptions(),
+        isShort: Bool = false
     ) {
         (self.scans, self.counted, self.countLimit) = (scans, counted, countLimit)
         (self.fields, self.needsCursor, self.options) = (fields, needsCursor, options)
+        self.isShort = isShort
     }
 }
 

@@ -1,28 +1,32 @@
 import DequeModule
 
-/// A lock for asynchronous closures, which run one after the other, in the order of their calls.
+/// A lock for asynchronous closures, of which one runs, or a limited number, in the order of their calls.
 package final class AsyncLock: Sendable {
     private struct State {
-        var isHeld = false
+        /// The number of closures that may begin.
+        var free: Int
         var number = 0
         var waiting = Deque<(number: Int, continuation: CheckedContinuation<Void, any Error>)>()
     }
 
-    private let state = Locked(State())
+    private let state: Locked<State>
     private let ignoresCancellation: Bool
 
     /// Creates a lock that is free.
     ///
-    /// - Parameter ignoringCancellation: Whether a cancelled task waits and runs its closure as well, which may check
-    ///   for cancellation.
-    package init(ignoringCancellation: Bool = false) {
+    /// - Parameters:
+    ///   - holders: The number of closures that can hold it simultaneously.
+    ///   - ignoringCancellation: Whether a cancelled task waits and runs its closure as well, which may check for
+    ///     cancellation.
+    package init(holders: Int = 1, ignoringCancellation: Bool = false) {
+        state = Locked(State(free: holders))
         ignoresCancellation = ignoringCancellation
     }
 
     /// Whether a closure waits for the lock.
     var hasWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-    /// Runs a closure with exclusive access.
+    /// Runs a closure while it holds the lock.
     ///
     /// - Throws: The closure's error, or a `CancellationError` if the task is cancelled while it waits.
     package func withLock<Value>(
@@ -35,8 +39,8 @@ package final class AsyncLock: Sendable {
 
     private func acquire() async throws {
         let number: Int? = state.withLock { state in
-            if !state.isHeld, ignoresCancellation || !Task.isCancelled {
-                state.isHeld = true
+            if state.free > 0, ignoresCancellation || !Task.isCancelled {
+                state.free -= 1
                 return nil
             }
             state.number += 1
@@ -47,8 +51,8 @@ package final class AsyncLock: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 let result: Result<Bool, CancellationError> = state.withLock { state in
                     if Task.isCancelled, !ignoresCancellation { return .failure(CancellationError()) }
-                    if !state.isHeld {
-                        state.isHeld = true
+                    if state.free > 0 {
+                        state.free -= 1
                         return .success(true)
                     }
                     state.waiting.append((number, continuation))
@@ -72,7 +76,7 @@ package final class AsyncLock: Sendable {
     private func release() {
         let next = state.withLock { state in
             let next = state.waiting.popFirst()
-            state.isHeld = next != nil
+            if next == nil { state.free += 1 }
             return next?.continuation
         }
         next?.resume()

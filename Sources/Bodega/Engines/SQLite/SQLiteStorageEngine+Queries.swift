@@ -11,7 +11,7 @@ extension SQLiteStorageEngine {
         if request.needsCursor { return try await scanSnapshot(request, begin) }
         // An error of the receiver is passed on as it is.
         let failure = Locked<(any Error)?>(nil)
-        let outcome = try await core.readUntilCancelled { [table] db, cancellation in
+        let outcome = try await core.readUntilCancelled(isShort: request.isShort) { [table] db, cancellation in
             failure.withLock { $0 = nil }
             var outcome = ScanOutcome()
             for scan in request.counted where outcome.count < request.countLimit {

@@ -53,8 +53,16 @@ public final class SQLiteStorageEngine: StorageBackend {
     /// - Returns: The items that exist, in the order of the keys.
     /// - Throws: A ``StorageError``.
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
-        let read: @Sendable (Database) throws -> [StorageItem] = { [table] db in try table.items(request, in: db) }
-        return StorageAnswer(try await request.keys.count == 1 ? core.readOne(read) : core.readMany(read))
+        if request.keys.count == 1 {
+            return StorageAnswer(try await core.readOne { [table] db in try table.items(request, in: db) })
+        }
+        let cancellation = SQLiteCancellation()
+        if request.keys.count <= 256, let items = core.readShortly(cancellation, { [table] db in
+            try table.items(request, in: db, cancellation.check)
+        }) {
+            return StorageAnswer(items)
+        }
+        return StorageAnswer(try await core.readMany { [table] db in try table.items(request, in: db) })
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {

@@ -131,7 +131,7 @@ private final class RelatedReading<Object, Target: Codable>: @unchecked Sendable
         // What an index has found need not be looked at before it is decoded.
         let isOfAll = plan.scans.contains { if case .all = $0 { true } else { false } }
         wanted = (referenced.keys, isOfAll ? condition : .opaque)
-        try await reader.scan(plan.scans, begin)
+        try await reader.scan(plan.scans, isShort: referenced.keys.count <= 256, begin)
         try finish()
     }
 

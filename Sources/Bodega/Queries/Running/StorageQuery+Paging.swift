@@ -157,7 +157,7 @@ private struct PageReader<Match>: Sendable {
             MatchCollector(query, plan, limit: needed, after: place, budget: budget, isCareful: isCareful)
         }
         let collector = Locked(make())
-        try await engine.scan(plan.scans) {
+        try await engine.scan(plan.scans, isShort: needed <= 257) {
             let new = make()
             collector.withLock { $0 = new }
             return new.receive

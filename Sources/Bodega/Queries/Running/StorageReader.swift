@@ -33,18 +33,23 @@ package struct StorageReader: Sendable {
     /// Where the answers came from.
     package var sources: StorageReport.Sources { state.withLock { $0.sources } }
 
+    /// - Parameter isShort: See ``ScanRequest/isShort``.
     package func scan(
-        _ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver
+        _ scans: [StorageScan], isShort: Bool = false, _ begin: @escaping @Sendable () throws -> StorageReceiver
     ) async throws {
-        _ = try await noting(scan(ScanRequest(scans, options: options), begin))
+        _ = try await noting(scan(ScanRequest(scans, options: options, isShort: isShort), begin))
     }
 
     /// Counts the items of scans with one request, up to a limit.
     package func count(_ scans: [StorageScan], upTo limit: Int) async throws -> Int {
         if scans.isEmpty { return 0 }
-        let request = ScanRequest([], counting: scans, upTo: limit, options: options)
+        let request = ScanRequest(
+            [], counting: scans, upTo: limit, options: options, isShort: limit <= Self.shortCount)
         return try await noting(self.scan(request) { { _, _ in true } }).count
     }
+
+    /// The number of items that an engine counts in a short time.
+    private static let shortCount = 20_000
 
     /// Counts the items of scans, and passes on those of others, from the same moment.
     package func count(

@@ -6,8 +6,8 @@ extension ObjectStorage {
     ///
     /// Objects that are encoded show it, too, see ``IndexTrusts``. So this reads only what another process has written.
     package func learnFromStoredObjects() async throws {
-        guard let coder = coder as? JSONObjectCoder, !Object.storageIndexes.isEmpty, !hasSampled.withLock({ $0 }),
-            !coder.trusts.isComplete(for: Object.self)
+        guard let coder = coder as? JSONObjectCoder, !hasSampled.withLock({ $0 }),
+            !coder.trusts.isComplete(for: Object.self), !Object.storageIndexes.isEmpty
         else { return }
         var isEmpty = true
         for scan in [StorageScan.all(after: nil)] + (try await indexScans()) {

@@ -184,7 +184,7 @@ extension Decodable {
     static var queryIndexes: [Index<Self>] {
         func indexes<Object: Queryable>(of type: Object.Type) -> Any {
             var indexes = type.indexes
-            for index in type.references.compactMap(\.index)
+            for index in type.references.compactMap({ $0.index })
             where !indexes.contains(where: { $0.storageIndex.isOver(index.storageIndex.path) }) {
                 indexes.append(index)
             }

@@ -96,7 +96,7 @@ extension Decodable {
     /// The references that the type declares.
     package static var storageReferences: [StorageReference] {
         func references<Object: Queryable>(of type: Object.Type) -> [StorageReference] {
-            type.references.map(\.storageReference)
+            type.references.map { $0.storageReference }
         }
         guard let type = self as? any Queryable.Type else { return [] }
         return references(of: type)

@@ -68,6 +68,36 @@ final class SQLiteConnectionPool: Sendable {
         return try reader.unsafeRead { db in try isTransaction ? Self.inTransaction(db, body) : body(db) }
     }
 
+    /// Begins a transaction with one snapshot on a connection, which nothing else uses until ``end(_:)``.
+    ///
+    /// - Throws: ``StorageError/Code/placeRemoved`` if the file was removed or replaced.
+    func begin() throws -> DatabaseQueue {
+        try place.check()
+        let reader = try takeReader()
+        do {
+            try reader.unsafeRead { db in
+                try db.beginReading()
+                do {
+                    // The transaction begins with its first read.
+                    _ = try SQLiteStatement.integer("SELECT 1 FROM main.sqlite_master LIMIT 1", in: db)
+                } catch {
+                    try db.endReading()
+                    throw error
+                }
+            }
+        } catch {
+            state.withLock { $0.idle.append(reader) }
+            throw error
+        }
+        return reader
+    }
+
+    /// Ends a transaction, and puts the connection back.
+    func end(_ reader: DatabaseQueue) throws {
+        try reader.unsafeRead { db in try db.endReading() }
+        state.withLock { $0.idle.append(reader) }
+    }
+
     /// Reads from one snapshot on the connection that writes, or will write, blocking the caller while it is in use.
     func readOnWriter<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try place.check()
@@ -79,10 +109,9 @@ final class SQLiteConnectionPool: Sendable {
     }
 
     private static func inTransaction<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {
-        try db.beginTransaction(.deferred)
+        try db.beginReading()
         let result = Result { try body(db) }
-        // Nothing was changed.
-        try db.endTransaction()
+        try db.endReading()
         return try result.get()
     }
 

@@ -46,6 +46,8 @@ extension SQLiteFile {
         configuration.label = "emporium.bodega"
         // They are enabled together with other settings below.
         configuration.foreignKeysEnabled = false
+        // A moment uses its connection several times within one transaction.
+        configuration.allowsUnsafeTransactions = true
         let isFirst = Locked(true)
         let standardTable = Locked<SQLiteTable.Condition?>(nil)
         configuration.prepareDatabase { db in

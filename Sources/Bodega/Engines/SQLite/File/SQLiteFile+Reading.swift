@@ -42,6 +42,25 @@ extension SQLiteFile {
         return try await LockHolders.shared.repeating { try await readManyOnce(body) }
     }
 
+    /// Reads from one snapshot on the caller's thread, for a millisecond at most: a change of thread and back takes a
+    /// tenth of that, which is longer than reading a page of items.
+    ///
+    /// - Returns: `nil` if the read takes longer, fails, or would have to wait. Then it has to be read elsewhere.
+    func readShortly<Value>(_ cancellation: SQLiteCancellation, _ body: (Database) throws -> Value) -> Value? {
+        let read = { [lockTimeout] (db: Database) in
+            try db.withLockTimeout(0, then: lockTimeout) {
+                try cancellation.watch(db, for: Self.shortTime) { try body(db) }
+            }
+        }
+        if let moment = StorageMoment.state(of: self) as? SQLiteMoment { return moment.readWithoutWaiting(read) }
+        guard readers.tryEnter() else { return nil }
+        defer { readers.leave() }
+        return try? openedPool?.read(isTransaction: true, read)
+    }
+
+    /// How long a read can take on its caller's thread.
+    @TaskLocal static var shortTime: Duration = .milliseconds(1)
+
     private func readManyOnce<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {

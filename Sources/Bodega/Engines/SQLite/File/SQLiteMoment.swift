@@ -4,10 +4,9 @@ import Logging
 
 /// A snapshot of a file, from which the reads of a task answer, see ``StorageDatabase/atOneMoment(_:)``.
 ///
-///      task ── read ──► jobs ──► thread: enter the gate, begin a transaction, run the jobs, end it, leave
-///
-/// A thread of its own holds the connection with its transaction, so that a moment takes none of the threads that
-/// other readers wait for. The lock of `state` guards the jobs. After ``end()``, there are no others.
+/// It is a connection with an open transaction, and takes a place in the gate until it ends. Its reads take turns: a
+/// short one runs on its caller's thread, others on one of the ``WorkerThreads``. After ``end()``, there are no others,
+/// and the last one ends the transaction.
 final class SQLiteMoment: Sendable {
 
     /// The error of a read for which a log must be created first, so that the moment is too early.
@@ -17,84 +16,107 @@ final class SQLiteMoment: Sendable {
         init(_ table: SQLiteTable) { self.table = table }
     }
 
-    private typealias Job = @Sendable (Database) -> Void
-
     private struct State {
-        var jobs: [Job] = []
+        /// The reads that have begun.
+        var reads = 0
         var hasEnded = false
+
+        var isOver: Bool { hasEnded && reads == 0 }
     }
 
+    private let file: SQLiteFile
+    private let pool: SQLiteConnectionPool
+    private let connection: DatabaseQueue
     private let state = Locked(State())
-    private let signal = DispatchSemaphore(value: 0)
+    /// Locked during a read.
+    private let turn = NSLock()
 
-    /// Begins a moment.
+    /// Begins a moment. Its place in the gate is taken.
+    private init(of file: SQLiteFile, _ pool: SQLiteConnectionPool) throws {
+        (self.file, self.pool, connection) = (file, pool, try pool.begin())
+    }
+
+    /// Begins a moment, on the caller's thread if nothing has to be waited for.
     ///
     /// - Throws: A ``StorageError`` if the file can't be read.
-    init(of file: SQLiteFile) async throws {
-        try await withCheckedThrowingContinuation { (begun: CheckedContinuation<Void, any Error>) in
-            let thread = Thread { [self] in
-                let hasBegun = Locked(false)
-                do {
-                    file.readers.enterWaiting()
-                    defer { file.readers.leave() }
-                    try file.mapped {
-                        try file.connections.read(isTransaction: true) { db in
-                            // The transaction begins with its first read.
-                            _ = try SQLiteStatement.integer("SELECT 1 FROM main.sqlite_master LIMIT 1", in: db)
-                            hasBegun.withLock { $0 = true }
-                            begun.resume()
-                            while let job = nextJob() { job(db) }
-                        }
-                    }
-                } catch {
-                    if !hasBegun.withLock({ $0 }) { return begun.resume(throwing: error) }
-                    bodegaLogger.debug("A snapshot could not be ended.", metadata: ["error": "\(error)"])
-                }
+    static func begin(of file: SQLiteFile) async throws -> SQLiteMoment {
+        if let moment = beginWithoutWaiting(of: file) { return moment }
+        return try await WorkerThreads.shared.value {
+            file.readers.enterWaiting()
+            do {
+                return try file.mapped { try SQLiteMoment(of: file, file.pool(of: file.connections).0) }
+            } catch {
+                file.readers.leave()
+                throw error
             }
-            thread.name = "emporium.bodega.moment"
-            thread.qualityOfService = .userInitiated
-            thread.start()
         }
     }
 
-    private func nextJob() -> Job? {
-        while true {
-            let (job, hasEnded) = state.withLock { state -> (Job?, Bool) in
-                (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.hasEnded)
-            }
-            if let job { return job }
-            if hasEnded { return nil }
-            signal.wait()
-        }
+    private static func beginWithoutWaiting(of file: SQLiteFile) -> SQLiteMoment? {
+        guard file.readers.tryEnter() else { return nil }
+        if let pool = file.openedPool, let moment = try? SQLiteMoment(of: file, pool) { return moment }
+        file.readers.leave()
+        return nil
     }
 
-    /// Reads at the moment.
+    /// Reads on a thread that may block.
     ///
     /// - Returns: `nil` after the moment has ended.
-    func read<Value: Sendable>(
-        of file: SQLiteFile, _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws -> Value? {
-        try await withCheckedThrowingContinuation { continuation in
-            let isAdded = state.withLock { state in
-                if state.hasEnded { return false }
-                state.jobs.append { db in
-                    continuation.resume(
-                        with: Result {
-                            // A suspension waits for the moment, and can't interrupt a statement that comes later.
-                            try LockHolders.shared.check()
-                            return try file.mapped { try body(db) }
-                        })
-                }
-                return true
-            }
-            if isAdded { signal.signal() } else { continuation.resume(returning: nil) }
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value? {
+        guard enter() else { return nil }
+        defer { leave() }
+        return try await WorkerThreads.shared.value { [self] in
+            WorkerThreads.waiting { turn.lock() }
+            defer { turn.unlock() }
+            // A suspension waits for the moment, and can't interrupt a statement that comes later.
+            try LockHolders.shared.check()
+            return try file.mapped { try connection.unsafeRead(body) }
         }
+    }
+
+    /// Reads on the caller's thread.
+    ///
+    /// - Returns: `nil` if the read fails or would have to wait, or after the moment has ended.
+    func readWithoutWaiting<Value>(_ body: (Database) throws -> Value) -> Value? {
+        guard enter() else { return nil }
+        defer { leave() }
+        guard turn.try() else { return nil }
+        defer { turn.unlock() }
+        return try? connection.unsafeRead(body)
     }
 
     /// Ends the moment, after the reads that have begun.
     func end() {
-        state.withLock { $0.hasEnded = true }
-        signal.signal()
+        let isOver = state.withLock { state in
+            state.hasEnded = true
+            return state.isOver
+        }
+        if isOver { close() }
+    }
+
+    private func enter() -> Bool {
+        state.withLock { state in
+            if state.hasEnded { return false }
+            state.reads += 1
+            return true
+        }
+    }
+
+    private func leave() {
+        let isOver = state.withLock { state in
+            state.reads -= 1
+            return state.isOver
+        }
+        if isOver { close() }
+    }
+
+    private func close() {
+        defer { file.readers.leave() }
+        do {
+            try pool.end(connection)
+        } catch {
+            bodegaLogger.debug("A snapshot could not be ended.", metadata: ["error": "\(error)"])
+        }
     }
 }
 
@@ -104,10 +126,12 @@ extension SQLiteFile {
         // A file that is only read has no connection that stays open.
         if isAtMoment || !isWritable { return try await body() }
         while true {
-            let moment = try await SQLiteMoment(of: self)
             do {
-                defer { moment.end() }
-                return try await StorageMoment.run(of: self, moment, body)
+                return try await moments.withLock {
+                    let moment = try await SQLiteMoment.begin(of: self)
+                    defer { moment.end() }
+                    try await StorageMoment.run(of: self, moment, body)
+                }
             } catch let error as SQLiteMoment.Outdated {
                 try await writeUnreported { [self] db in try SQLiteHistory(of: error.table, in: self).begin(in: db) }
             }
@@ -121,6 +145,6 @@ extension SQLiteFile {
     func readAtMoment<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value? {
-        try await (StorageMoment.state(of: self) as? SQLiteMoment)?.read(of: self, body)
+        try await (StorageMoment.state(of: self) as? SQLiteMoment)?.read(body)
     }
 }

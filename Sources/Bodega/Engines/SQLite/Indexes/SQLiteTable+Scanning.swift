@@ -102,21 +102,34 @@ extension SQLiteTable {
     }
 
     /// Reads items with any fields, in the order of their keys.
-    func items(_ request: FetchRequest, in db: Database) throws -> [StorageItem] {
+    ///
+    /// - Parameter check: Is called before each item. If it throws, the read ends.
+    func items(
+        _ request: FetchRequest, in db: Database, _ check: () throws -> Void = {}
+    ) throws -> [StorageItem] {
         // With a small cache, the same pages would be read again and again.
         if request.keys.count >= 1_000 { try db.allowLargeCache() }
         if request.fields == .data {
             let lookup = try Lookup(queries.value, in: db)
-            return try lookup.rows(of: request.keys) { key, row in StorageItem(key: key, data: row.data(at: 0)) }
+            return try lookup.rows(of: request.keys) { key, row in
+                try check()
+                return StorageItem(key: key, data: row.data(at: 0))
+            }
         }
         if request.fields.isEmpty {
             let lookup = try Lookup(queries.existence, in: db)
-            return try lookup.rows(of: request.keys) { key, _ in StorageItem(key: key) }
+            return try lookup.rows(of: request.keys) { key, _ in
+                try check()
+                return StorageItem(key: key)
+            }
         }
         let expression = try request.index.map { try SQLiteIndex($0, of: self).expression }
         let columns = SQLiteItemColumns(request.fields, sortedBy: expression)
         let lookup = try Lookup(Lookup.SQL(columns.sql, from: name), in: db)
-        return try lookup.rows(of: request.keys) { key, row in try columns.item(key, in: row) }
+        return try lookup.rows(of: request.keys) { key, row in
+            try check()
+            return try columns.item(key, in: row)
+        }
     }
 
     /// - Parameter expression: The SQL of an index, whose sort keys are read. Items whose key is a text that is not
