@@ -57,9 +57,13 @@ public final class SQLiteStorageEngine: StorageBackend {
             return StorageAnswer(try await core.readOne { [table] db in try table.items(request, in: db) })
         }
         let cancellation = SQLiteCancellation()
-        if request.keys.count <= 256, let items = core.readShortly(cancellation, { [table] db in
-            try table.items(request, in: db, cancellation.check)
-        }) {
+        if request.keys.count <= 256,
+            let items = core.readShortly(
+                cancellation,
+                { [table] db in
+                    try table.items(request, in: db, cancellation.check)
+                })
+        {
             return StorageAnswer(items)
         }
         return StorageAnswer(try await core.readMany { [table] db in try table.items(request, in: db) })

@@ -63,7 +63,7 @@ extension SQLiteFile {
     ///   - body: Reads. It should look at the cancellation between rows, and may run more than once.
     /// - Throws: `CancellationError` if the task was cancelled before the read was complete.
     func readUntilCancelled<Value: Sendable>(
-        isShort: Bool, _ body: @escaping @Sendable (Database, SQLiteCancellation) throws -> Value
+        isShort: Bool = false, _ body: @escaping @Sendable (Database, SQLiteCancellation) throws -> Value
     ) async throws -> Value {
         try await untilCancelled { cancellation in
             if isShort, let value = readShortly(cancellation, { try body($0, cancellation) }) { return value }

@@ -59,7 +59,7 @@ extension SQLiteFile {
     }
 
     /// How long a read can take on its caller's thread.
-    @TaskLocal static var shortTime: Duration = .milliseconds(1)
+    @TaskLocal package static var shortTime: Duration = .milliseconds(1)
 
     private func readManyOnce<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
