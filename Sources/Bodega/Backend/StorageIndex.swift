@@ -1,38 +1,91 @@
 import RecordCoder
 
-/// An index over a member of the items' JSON.
+/// An index over one or several members of the items' JSON.
 ///
 /// The index narrows: the engine finds candidates by it, and Swift decides which of them match. So an index changes how
 /// long a query takes, and never its result.
-public struct StorageIndex: Sendable, CustomStringConvertible {
-    /// The path to the member: names separated by dots, such as `owner.name`. A backslash escapes the dot or backslash
-    /// that follows.
-    public let path: String
+///
+/// An index over several members, a *compound* index, has the order of the first one, among items with equal values
+/// that of the second, and so on. It serves conditions that compare its first members for equality, and a range or the
+/// order of the next one.
+public struct StorageIndex: Sendable, Hashable, CustomStringConvertible {
 
-    /// Whether texts are prepared for comparison as Swift compares them, where "é" and "e" with an accent are equal.
-    /// Queries with a `#Predicate` about strings and UUIDs need it, and queries that are sorted by a string.
-    ///
-    /// Each text is examined when it is written. In SQLite, this takes about 1 µs for up to 1,000 bytes of ASCII, 15 µs
-    /// for 200 letters of Latin with accents, Greek, Cyrillic, Chinese or Japanese, and up to 40 µs for 400 bytes in
-    /// other scripts, in addition to the cost of an index that is not for text. Texts of more than 4,000 bytes of
-    /// ASCII, 1,000 bytes in the scripts named, or 400 in others, are not examined. Each query that uses the index
-    /// reads them.
-    public let isForText: Bool
+    /// A member of the items' JSON in an index.
+    public struct Member: Sendable {
+        /// The path to the member: names separated by dots, such as `owner.name`. A backslash escapes the dot or
+        /// backslash that follows.
+        public let path: String
 
-    /// Creates a description of an index.
+        /// Whether texts are prepared for comparison as Swift compares them, where "é" and "e" with an accent are
+        /// equal. Queries with a `#Predicate` about strings and UUIDs need it, and queries that are sorted by a string.
+        ///
+        /// Each text is examined when it is written. In SQLite, this takes about 1 µs for up to 1,000 bytes of ASCII,
+        /// 15 µs for 200 letters of Latin with accents, Greek, Cyrillic, Chinese or Japanese, and up to 40 µs for 400
+        /// bytes in other scripts, in addition to the cost of an index that is not for text. Texts of more than 4,000
+        /// bytes of ASCII, 1,000 bytes in the scripts named, or 400 in others, are not examined. Each query that uses
+        /// the index reads them.
+        public let isForText: Bool
+
+        /// Creates a description of a member.
+        ///
+        /// - Parameters:
+        ///   - path: The path to the member, such as `owner.name`.
+        ///   - isForText: Whether texts are prepared for comparison as Swift compares them.
+        public init(_ path: String, isForText: Bool = true) {
+            self.path = path
+            self.isForText = isForText
+        }
+    }
+
+    /// The first member.
+    public let first: Member
+
+    /// The members by which items with equal values of the earlier ones are ordered.
+    public let others: [Member]
+
+    /// The path to the first member.
+    public var path: String { first.path }
+
+    /// Whether texts of the first member are prepared for comparison as Swift compares them.
+    public var isForText: Bool { first.isForText }
+
+    /// Creates a description of an index over one member.
     ///
     /// - Parameters:
     ///   - path: The path to the member, such as `owner.name`.
     ///   - isForText: Whether texts are prepared for comparison as Swift compares them.
     public init(_ path: String, isForText: Bool = true) {
-        self.path = path
-        self.isForText = isForText
+        self.init(Member(path, isForText: isForText))
     }
 
-    /// The path.
-    public var description: String { path }
+    /// Creates a description of an index over several members.
+    ///
+    /// - Parameters:
+    ///   - first: The first member.
+    ///   - others: The members by which items with equal values of the earlier ones are ordered.
+    public init(_ first: Member, _ others: Member...) { self.init(first, others) }
 
-    /// The names of the members, outermost first.
+    /// Creates a description of an index over one or several members.
+    public init(_ first: Member, _ others: [Member]) {
+        (self.first, self.others) = (first, others)
+    }
+
+    /// The members, in their order.
+    public var members: [Member] { [first] + others }
+
+    /// The last member.
+    package var last: Member { others.last ?? first }
+
+    /// Whether the index is over one member at a path, and no other.
+    package func isOver(_ path: String) -> Bool { others.isEmpty && first.isOver(path) }
+
+    /// The paths, separated by commas.
+    public var description: String { members.map(\.path).joined(separator: ", ") }
+}
+
+extension StorageIndex.Member {
+
+    /// The names of the members on the path, outermost first.
     package var names: [String] {
         var names = [""]
         var isEscaped = false
@@ -49,7 +102,7 @@ public struct StorageIndex: Sendable, CustomStringConvertible {
         return names
     }
 
-    /// Whether the index is over a path. Names in JSON are compared byte by byte: two spellings of "é" are two names.
+    /// Whether the member is at a path. Names in JSON are compared byte by byte: two spellings of "é" are two names.
     package func isOver(_ path: String) -> Bool { self.path.hasSameBytes(as: path) }
 
     package var query: JSONQuery { JSONQuery(selectors: names.map { .name($0) }) }
@@ -65,9 +118,9 @@ public struct StorageIndex: Sendable, CustomStringConvertible {
     }
 }
 
-extension StorageIndex: Hashable {
+extension StorageIndex.Member: Hashable {
     /// Compares the paths byte by byte.
-    public static func == (left: StorageIndex, right: StorageIndex) -> Bool {
+    public static func == (left: Self, right: Self) -> Bool {
         left.isOver(right.path) && left.isForText == right.isForText
     }
 

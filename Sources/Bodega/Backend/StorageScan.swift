@@ -12,8 +12,13 @@ public enum StorageScan: Sendable, Hashable {
     /// A range that ends with ``StorageSortKeyBound/end`` includes the items without a value, and such a range contains
     /// no others. In descending order, only the order of different keys is reversed. The position is that of the last
     /// item that was read, or `nil`.
+    ///
+    /// In a compound index, all items have certain sort keys of the first members, `equal`, at most of all members but
+    /// the last; the range, the order and the sort keys of the items are those of the member after these. If that is
+    /// not the last one, items with equal keys can come in any order, and there is no place after which to begin.
     case range(
-        StorageIndex, from: StorageSortKeyBound, to: StorageSortKeyBound, isDescending: Bool, after: StoragePlace?)
+        StorageIndex, equal: [StorageSortKey], from: StorageSortKeyBound, to: StorageSortKeyBound, isDescending: Bool,
+        after: StoragePlace?)
 
     /// The items about whose sort keys the engine knows nothing, in insertion order. In SQLite these are items that are
     /// not JSON, and some with unusual spellings. JSON without escapes, whose member is an integer, is never among
@@ -21,8 +26,26 @@ public enum StorageScan: Sendable, Hashable {
     case irregular(StorageIndex)
 
     /// The items in a range whose sort keys the engine knows only approximately, in any order. In SQLite these are some
-    /// numbers that are not integers; their last bit can be wrong.
-    case approximate(StorageIndex, from: StorageSortKeyBound, to: StorageSortKeyBound)
+    /// numbers that are not integers; their last bit can be wrong. In a compound index, they have certain sort keys of
+    /// the first members, as in a range.
+    case approximate(StorageIndex, equal: [StorageSortKey], from: StorageSortKeyBound, to: StorageSortKeyBound)
+}
+
+extension StorageScan {
+    /// The items with sort keys in a range of an index over one member.
+    public static func range(
+        _ index: StorageIndex, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, isDescending: Bool,
+        after place: StoragePlace?
+    ) -> StorageScan {
+        .range(index, equal: [], from: lower, to: upper, isDescending: isDescending, after: place)
+    }
+
+    /// The items in a range of an index over one member whose sort keys the engine knows only approximately.
+    public static func approximate(
+        _ index: StorageIndex, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound
+    ) -> StorageScan {
+        .approximate(index, equal: [], from: lower, to: upper)
+    }
 }
 
 extension StorageScan {
@@ -30,8 +53,8 @@ extension StorageScan {
     package func continued(after place: StoragePlace) -> StorageScan? {
         switch self {
         case .all: .all(after: place.position)
-        case .range(let index, let lower, let upper, let isDescending, _):
-            .range(index, from: lower, to: upper, isDescending: isDescending, after: place)
+        case .range(let index, let equal, let lower, let upper, let isDescending, _):
+            .range(index, equal: equal, from: lower, to: upper, isDescending: isDescending, after: place)
         case .irregular, .approximate: nil
         }
     }

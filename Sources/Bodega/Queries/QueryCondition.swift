@@ -34,7 +34,7 @@ package indirect enum QueryCondition: Sendable {
         if case .constant(let isMet) = condition { .constant(!isMet) } else { .not(condition) }
     }
 
-    /// What the condition says about the sort keys of one index.
+    /// What the condition says about the sort keys of one member of an index.
     package struct Narrowing: Sendable {
         /// All items that meet the condition have one of these keys.
         package var possible: StorageSortKeyRanges
@@ -44,8 +44,8 @@ package indirect enum QueryCondition: Sendable {
         static let nothing = Narrowing(possible: .all, certain: .empty)
     }
 
-    /// Returns what the condition says about the sort keys of an index.
-    package func narrowing(by index: StorageIndex) -> Narrowing {
+    /// Returns what the condition says about the sort keys of a member of an index.
+    package func narrowing(by index: StorageIndex.Member) -> Narrowing {
         switch self {
         case .and(let left, let right):
             let (left, right) = (left.narrowing(by: index), right.narrowing(by: index))
@@ -84,6 +84,6 @@ package struct MemberPath: Sendable {
 
     package init(_ text: String) {
         self.text = text
-        query = StorageIndex(text).query
+        query = StorageIndex.Member(text).query
     }
 }

@@ -53,7 +53,8 @@ package struct ReferenceCascade: Sendable {
                 return
             }
             let keys = StorageSortKeyRanges.union(ids.map { StorageSortKeyRanges($0) })
-            scans = [.irregular(index)] + keys.doubtful(in: index) + keys.candidates.scans(of: index)
+            let use = IndexUse(of: index, keys)
+            scans = use.others + use.candidates
         }
 
         /// Whether an item names one of the removed items.

@@ -11,8 +11,8 @@ package struct ReferenceMember: Sendable {
     /// Reads the identifiers of a reference.
     package init(_ reference: StorageReference) {
         self.reference = reference
-        source = StorageIndex(reference.path).query
-        target = StorageIndex(reference.targetPath).query
+        source = StorageIndex.Member(reference.path).query
+        target = StorageIndex.Member(reference.targetPath).query
     }
 
     /// The identifiers that an item has in its member, each as often as it has it; none if it is not JSON.
@@ -57,7 +57,7 @@ package struct ReferenceMember: Sendable {
     ///
     /// - Returns: `nil` if the item can't be written in this way.
     func clearing(_ identifiers: Set<StorageSortKey>, in item: Data) -> Data? {
-        let names = StorageIndex(reference.path).names
+        let names = StorageIndex.Member(reference.path).names
         guard reference.isList else { return JSONText.setting(names, to: "null", in: item) }
         let rest = item.withUnsafeBytes { bytes in
             elements(in: bytes)?.filter { !identifiers.contains($0.id) }.map {

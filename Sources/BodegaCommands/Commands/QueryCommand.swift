@@ -45,9 +45,10 @@ struct QueryCommand: ConsoleCommand {
             their results. --index creates one in an SQLite file or a database, --drop-index removes it, and all \
             programs that write keep it up to date. Without other options of a query, nothing else is done. Creating \
             an index reads all items; if it is interrupted, that index is not created, and the message names those \
-            that were. Folders and encrypted items have no indexes. --indexes prints the path of each index and its \
-            kind, with --json as {"path", "kind"}: value, or text for one that a program has created for comparing \
-            texts as Swift does. --explain prints, instead of items, how a query reads the store, the indexes, and \
+            that were. Folders and encrypted items have no indexes. An index over several values, separated by commas, \
+            serves conditions that the first ones equal a literal, together with a range or the order of the next one. \
+            --indexes prints the path of each index and its kind, with --json as {"path", "kind"}: value, or text for \
+            one that a program has created for comparing texts as Swift does, one for each value. --explain prints, instead of items, how a query reads the store, the indexes, and \
             which others would help, with --json as {"plan", "indexes", "advice"}.
 
             EXAMPLES:
@@ -55,7 +56,7 @@ struct QueryCommand: ConsoleCommand {
               bodega query people.db --where '!@.email || length(@.tags) == 0' --json
               bodega query people.db --sort born:desc --select name --limit 3
               bodega query people.db --where '@.born > 1990' --count
-              bodega query people.db --index born --index name.last
+              bodega query people.db --index born --index country,name.last
               bodega query people.db --where '@.born > 1990' --explain
             """)
 
@@ -89,10 +90,10 @@ struct QueryCommand: ConsoleCommand {
     @Flag(help: "Print how the query reads the store, instead of items.")
     var explain = false
 
-    @Option(help: ArgumentHelp("Create an index over this value first; can be repeated.", valueName: "path"))
+    @Option(help: ArgumentHelp("Create an index over these values first; can be repeated.", valueName: "path,..."))
     var index: [String] = []
 
-    @Option(help: ArgumentHelp("Remove the index over this value first; can be repeated.", valueName: "path"))
+    @Option(help: ArgumentHelp("Remove the index over these values first; can be repeated.", valueName: "path,..."))
     var dropIndex: [String] = []
 
     @Flag(help: "Print the indexes, instead of items.")
@@ -155,8 +156,8 @@ struct QueryCommand: ConsoleCommand {
     }
 
     private func changeIndexes(on console: Console) async throws {
-        let dropped = try dropIndex.map(JSONPath.init(parsing:))
-        let created = try index.map(JSONPath.init(parsing:))
+        let dropped = try dropIndex.map(IndexPaths.init(parsing:))
+        let created = try index.map(IndexPaths.init(parsing:))
         if dropped.isEmpty, created.isEmpty { return }
         // A signal ends the command only when it is known which indexes exist.
         console.interruption.listen()

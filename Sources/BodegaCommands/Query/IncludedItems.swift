@@ -12,7 +12,7 @@ struct IncludedItems: Sendable {
         self.store = store
         let references = try await store.engine.references?.fetchReferences() ?? []
         members = try paths.map { path in
-            let reference = references.first { StorageIndex($0.path).isOver(path.index.path) }
+            let reference = references.first { StorageIndex.Member($0.path).isOver(path.member.path) }
             guard let reference else { throw ToolError(.usage, Self.refusal(path, references)) }
             return ReferenceMember(reference)
         }

@@ -65,15 +65,15 @@ struct ItemQuery: Sendable {
 
     private var order: [QueryTerm] {
         guard let sort else { return [] }
-        return [QueryTerm(path: sort.path.index.path, isDescending: sort.isDescending)]
+        return [QueryTerm(path: sort.path.member.path, isDescending: sort.isDescending)]
     }
 }
 
 extension JSONPath {
-    /// An index over the value.
-    var index: StorageIndex {
+    /// The value as a member of an index.
+    var member: StorageIndex.Member {
         // The tool compares texts by their scalars.
-        StorageIndex(StorageIndex.path(of: names), isForText: false)
+        StorageIndex.Member(StorageIndex.Member.path(of: names), isForText: false)
     }
 }
 

@@ -16,7 +16,7 @@ struct QueryExplanation: Sendable {
     /// - Parameter isCounting: Whether the items are only counted.
     init(of query: ItemQuery, in store: OpenStore, isCounting: Bool) async throws {
         let existing = StoreIndexes(store: store)
-        let indexes = try await Set(existing.all().map(\.path)).sorted()
+        let indexes = try await Set(existing.all().map(\.pathsText)).sorted()
         self.indexes = indexes
         refusal = try await existing.refusal()
 
@@ -35,7 +35,7 @@ struct QueryExplanation: Sendable {
             return
         }
         let helpful = running.condition.memberPaths.filter { path in
-            let narrowing = running.condition.narrowing(by: StorageIndex(path, isForText: false))
+            let narrowing = running.condition.narrowing(by: StorageIndex.Member(path, isForText: false))
             return narrowing.possible != .all || isCounting && !narrowing.certain.isEmpty
         }
         advice = (helpful + running.order.compactMap(\.path)).reduce(into: []) { paths, path in

@@ -1,25 +1,5 @@
 import Bodega
 
-extension JSONPath {
-    /// The maximum number of bytes of an index's path.
-    private static let longest = 1_000
-
-    /// Checks that an index over the value makes sense.
-    ///
-    /// - Throws: A ``ToolError`` if the path has an empty name, or is very long.
-    func checkForIndex() throws {
-        if names.contains("") {
-            throw ToolError(
-                .usage, "--index \(description): a name in the path is empty. Write member names separated by dots.")
-        }
-        if description.utf8.count > Self.longest {
-            throw ToolError(
-                .usage,
-                "A path of --index has \(description.utf8.count) bytes; the longest has \(Self.longest). Shorten it.")
-        }
-    }
-}
-
 /// The indexes of a store.
 struct StoreIndexes {
     let store: OpenStore
@@ -30,7 +10,7 @@ struct StoreIndexes {
     /// The indexes, in the order of their paths.
     func all() async throws -> [StorageIndex] {
         let indexes = try await store.engine.indexes?.fetchIndexes() ?? []
-        return indexes.sorted { ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0) }
+        return indexes.sorted { ($0.pathsText, $0.isForText ? 1 : 0) < ($1.pathsText, $1.isForText ? 1 : 0) }
     }
 
     /// Why the store can't have indexes, and what to do; `nil` if it can.
@@ -55,10 +35,10 @@ struct StoreIndexes {
     /// Creates an index over each path, unless there is one.
     ///
     /// - Throws: A ``ToolError`` that names the indexes that exist, if the command is interrupted before the last one.
-    func create(_ paths: [JSONPath], on console: Console) async throws {
+    func create(_ paths: [IndexPaths], on console: Console) async throws {
         if let refusal = try await refusal() { throw ToolError(.usage, refusal) }
         guard let indexes = store.base.indexes else { return }
-        var created: [JSONPath] = []
+        var created: [IndexPaths] = []
         for (number, path) in paths.enumerated() {
             do {
                 try console.interruption.check()
@@ -72,8 +52,8 @@ struct StoreIndexes {
     /// Creates an index over a path, unless there is one.
     ///
     /// - Returns: Whether it was created.
-    private func create(_ path: JSONPath, in indexes: any StorageIndexes, on console: Console) async throws -> Bool {
-        if try await all().contains(where: { $0.path == path.index.path }) {
+    private func create(_ path: IndexPaths, in indexes: any StorageIndexes, on console: Console) async throws -> Bool {
+        if try await all().contains(where: { $0.hasPaths(of: path.index) }) {
             console.complain("note: there already is an index over \(path).")
             return false
         }
@@ -92,8 +72,8 @@ struct StoreIndexes {
     }
 
     /// What was done before an interruption, as sentences.
-    private static func outcome(_ created: [JSONPath], of rest: ArraySlice<JSONPath>) -> String {
-        func list(_ paths: some Collection<JSONPath>) -> String {
+    private static func outcome(_ created: [IndexPaths], of rest: ArraySlice<IndexPaths>) -> String {
+        func list(_ paths: some Collection<IndexPaths>) -> String {
             "\(paths.count == 1 ? "index" : "indexes") over \(paths.map(\.description).joined(separator: ", "))"
         }
         let missing = "The \(list(rest)) \(rest.count == 1 ? "was" : "were") not created."
@@ -102,13 +82,13 @@ struct StoreIndexes {
     }
 
     /// Removes the indexes over each path.
-    func remove(_ paths: [JSONPath], on console: Console) async throws {
+    func remove(_ paths: [IndexPaths], on console: Console) async throws {
         guard let indexes = store.base.indexes else {
             if let refusal = try await refusal() { throw ToolError(.usage, refusal) }
             return
         }
         for path in paths {
-            let existing = try await indexes.fetchIndexes().filter { $0.path == path.index.path }
+            let existing = try await indexes.fetchIndexes().filter { $0.hasPaths(of: path.index) }
             for index in existing { try await indexes.removeIndex(index) }
             console.complain(
                 existing.isEmpty ? "note: there is no index over \(path)." : "note: removed the index over \(path).")
@@ -119,11 +99,11 @@ struct StoreIndexes {
     func print(asJSON isJSON: Bool, on console: Console) async throws {
         var table = TextTable(header: ["path", "kind"], console: console)
         for index in try await all() {
-            let kind = index.isForText ? "text" : "value"
+            let kind = index.members.map { $0.isForText ? "text" : "value" }.joined(separator: ",")
             if isJSON {
-                try console.print(["path": index.path, "kind": kind])
+                try console.print(["path": index.pathsText, "kind": kind])
             } else {
-                try table.add([index.path, kind])
+                try table.add([index.pathsText, kind])
             }
         }
         try table.finish()

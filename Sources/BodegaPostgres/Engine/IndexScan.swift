@@ -22,6 +22,8 @@ struct IndexScan {
         var item: StorageItem
         /// Whether the item's data is yet to be read.
         let isLarge: Bool
+        /// The sort keys of the members in whose order the items are.
+        let keys: [[UInt8]]
     }
 
     /// Receives an item, and returns whether the scan goes on.
@@ -51,28 +53,58 @@ struct IndexScan {
     mutating func run(_ scan: StorageScan, _ receive: Receiver) async throws {
         switch scan {
         case .all(let position):
-            _ = try await read(statement(nil), after: position.map(Int64.init), key: nil, receive)
+            let statement = try ScanStatement(collection: engine.number, index: nil)
+            _ = try await read(statement, after: position.map(Int64.init), key: nil, receive)
         case .irregular(let index):
-            var statement = statement(index)
-            statement.require(SortKeyBytes.irregular)
-            _ = try await read(statement, after: nil, key: nil, receive)
+            let part = Part(index: index, equal: [SortKeyBytes.irregular])
+            try await readAscending(part, from: nil, after: nil) { item in
+                var item = item
+                item.sortKey = nil
+                return try receive(item)
+            }
         case .approximate:
             // The index is exact.
             return
-        case .range(let index, _, .end, _, let place):
-            let position = place?.sortKey == StorageSortKey.none ? place.map { Int64($0.position) } : nil
-            _ = try await readEqual(index, .none, after: position, receive)
-        case .range(let index, let lower, let upper, false, let place):
-            try await readAscending(index, from: lower, to: upper, after: place, receive)
-        case .range(let index, let lower, var upper, true, let place):
-            if let place {
-                let key = try Self.key(of: place)
-                if try await !readEqual(index, key, after: Int64(place.position), receive) { return }
-                upper = min(upper, .before(key))
+        case .range(let index, let equal, let lower, var upper, let isDescending, let place):
+            let part = Part(index: index, equal: equal.map(SortKeyBytes.bytes))
+            if !part.isOfLastMember {
+                guard place == nil else { throw Self.hasNoPlaces }
+                // In any order, so in that of the index.
+                if upper != .end { return try await readAscending(part, from: (lower, upper), after: nil, receive) }
+                let none = Part(index: index, equal: part.equal + [SortKeyBytes.none])
+                return try await readAscending(none, from: nil, after: nil) { item in
+                    var item = item
+                    item.sortKey = StorageSortKey.none
+                    return try receive(item)
+                }
             }
-            try await readDescending(index, from: lower, to: upper, receive)
+            if upper == .end {
+                let position = place?.sortKey == StorageSortKey.none ? place.map { Int64($0.position) } : nil
+                _ = try await readEqual(part, .none, after: position, receive)
+            } else if !isDescending {
+                try await readAscending(part, from: (lower, upper), after: place, receive)
+            } else {
+                if let place {
+                    let key = try Self.key(of: place)
+                    if try await !readEqual(part, key, after: Int64(place.position), receive) { return }
+                    upper = min(upper, .before(key))
+                }
+                try await readDescending(part, from: lower, to: upper, receive)
+            }
         }
     }
+
+    /// The items with some sort keys of the first members of an index.
+    private struct Part {
+        let index: StorageIndex
+        let equal: [[UInt8]]
+
+        /// Whether items with equal keys of the next member are in insertion order in the index.
+        var isOfLastMember: Bool { equal.count == index.others.count }
+    }
+
+    private static let hasNoPlaces = StorageError(
+        .invalidArgument, "A range of a compound index has an order only if it is of the last member.")
 
     /// Counts items in the same snapshot, at most a limit.
     mutating func count(_ statement: ScanStatement, upTo limit: Int) async throws -> Int {
@@ -106,15 +138,15 @@ struct IndexScan {
     /// - Returns: Whether the receiver wants more.
     private mutating func read(
         _ order: ScanStatement.Order, key: StorageSortKey? = nil, _ receive: Receiver,
-        _ statement: (_ last: StorageItem?) throws -> ScanStatement
+        _ statement: (_ last: Row?) throws -> ScanStatement
     ) async throws -> Bool {
-        var last: StorageItem?
+        var last: Row?
         var count = firstBatch
         while true {
             let rows = try await rows(statement(last), order, limit: count, key: key)
             for row in rows where try await !receive(whole(row)) { return false }
             guard rows.count == count, let end = rows.last else { return true }
-            last = end.item
+            last = end
             count = min(count * 2, Self.largestBatch)
         }
     }
@@ -123,9 +155,9 @@ struct IndexScan {
     ///
     /// - Returns: Whether the receiver wants more.
     private mutating func readEqual(
-        _ index: StorageIndex, _ key: StorageSortKey, after position: Int64?, _ receive: Receiver
+        _ part: Part, _ key: StorageSortKey, after position: Int64?, _ receive: Receiver
     ) async throws -> Bool {
-        var statement = statement(index)
+        var statement = try statement(part)
         statement.require(SortKeyBytes.bytes(of: key))
         return try await read(statement, after: position, key: key, receive)
     }
@@ -138,22 +170,25 @@ struct IndexScan {
     ) async throws -> Bool {
         try await read(.insertion, key: key, receive) { last in
             var statement = base
-            if let position = last.map({ Int64($0.position) }) ?? position { statement.require(after: position) }
+            if let position = last.map({ Int64($0.item.position) }) ?? position { statement.require(after: position) }
             return statement
         }
     }
 
+    /// - Parameter bounds: The bounds of the next member's keys, `nil` for all.
     private mutating func readAscending(
-        _ index: StorageIndex, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound,
+        _ part: Part, from bounds: (lower: StorageSortKeyBound, upper: StorageSortKeyBound)?,
         after place: StoragePlace?, _ receive: Receiver
     ) async throws {
-        let base = statement(index)
+        let base = try statement(part)
         _ = try await read(.ascending, receive) { last in
             var statement = base
-            if let place = last?.place ?? place {
-                statement.require(after: SortKeyBytes.bytes(of: try Self.key(of: place)), Int64(place.position))
+            if let last {
+                statement.require(after: last.keys, Int64(last.item.position))
+            } else if let place {
+                statement.require(after: [SortKeyBytes.bytes(of: try Self.key(of: place))], Int64(place.position))
             }
-            statement.require(from: lower, to: upper)
+            if let bounds { statement.require(from: bounds.lower, to: bounds.upper) }
             return statement
         }
     }
@@ -162,12 +197,12 @@ struct IndexScan {
     /// reads items in the order of the index, reverses those with equal keys, and reads the last of these groups, whose
     /// end it has not seen, from its start.
     private mutating func readDescending(
-        _ index: StorageIndex, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, _ receive: Receiver
+        _ part: Part, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, _ receive: Receiver
     ) async throws {
         var upper = upper
         var count = firstBatch
         while lower < upper {
-            var statement = statement(index)
+            var statement = try statement(part)
             statement.require(from: lower, to: upper)
             var rows = try await rows(statement, .descending, limit: count)
             let cut = rows.count < count ? nil : rows.last?.item.sortKey
@@ -176,7 +211,7 @@ struct IndexScan {
                 for row in group.reversed() where try await !receive(whole(row)) { return }
             }
             guard let cut else { return }
-            if try await !readEqual(index, cut, after: nil, receive) { return }
+            if try await !readEqual(part, cut, after: nil, receive) { return }
             upper = .before(cut)
             count = min(count * 2, Self.largestBatch)
         }
@@ -184,8 +219,8 @@ struct IndexScan {
 
     // MARK: Rows
 
-    private func statement(_ index: StorageIndex?) -> ScanStatement {
-        ScanStatement(collection: engine.number, index: index)
+    private func statement(_ part: Part) throws -> ScanStatement {
+        try ScanStatement(collection: engine.number, index: part.index, equal: part.equal)
     }
 
     /// Reads the next rows, and begins the transaction before the first ones.
@@ -210,14 +245,18 @@ struct IndexScan {
                 item.dates = try rows.dates(row, column)
                 column += 2
             }
-            item.sortKey = try order == .insertion ? key : Self.sortKey(rows, row, column)
-            return Row(item: item, isLarge: isLarge)
+            var keys: [[UInt8]] = []
+            if order == .insertion {
+                item.sortKey = key
+            } else {
+                for number in 0..<statement.keyCount {
+                    guard let bytes = rows.bytes(row, column + number) else { throw PostgresFailure.noResult }
+                    if number == 0 { item.sortKey = try SortKeyBytes.key(bytes) }
+                    keys.append(Array(bytes))
+                }
+            }
+            return Row(item: item, isLarge: isLarge, keys: keys)
         }
-    }
-
-    private static func sortKey(_ rows: QueryResult, _ row: Int, _ column: Int) throws -> StorageSortKey? {
-        guard let bytes = rows.bytes(row, column) else { throw PostgresFailure.noResult }
-        return try SortKeyBytes.key(bytes)
     }
 
     /// The item of a row, which is read if it is large. The receiver runs in this task, which suspends now and then.

@@ -152,15 +152,14 @@ extension ScanStatement {
     fileprivate init?(_ scan: StorageScan, ofCollection number: Int32) throws {
         switch scan {
         case .all(let position):
-            self.init(collection: number, index: nil)
+            try self.init(collection: number, index: nil)
             if let position { require(after: Int64(position)) }
         case .irregular(let index):
-            self.init(collection: number, index: index)
-            require(SortKeyBytes.irregular)
+            try self.init(collection: number, index: index, equal: [SortKeyBytes.irregular])
         case .approximate:
             return nil
-        case .range(let index, let lower, let upper, let isDescending, let place):
-            self.init(collection: number, index: index)
+        case .range(let index, let equal, let lower, let upper, let isDescending, let place):
+            try self.init(collection: number, index: index, equal: equal.map(SortKeyBytes.bytes))
             if upper == .end {
                 require(SortKeyBytes.none)
                 if let place, place.sortKey == StorageSortKey.none { require(after: Int64(place.position)) }
@@ -172,7 +171,7 @@ extension ScanStatement {
             if isDescending {
                 require(afterDescending: key, Int64(place.position))
             } else {
-                require(after: key, Int64(place.position))
+                require(after: [key], Int64(place.position))
             }
         }
     }

@@ -45,7 +45,7 @@ struct ItemColumns: Sendable {
     private let fields: StorageFields
     private let index: StorageIndex?
 
-    /// - Parameter index: The index whose sort keys the items have with ``/Bodega/StorageFields/place``.
+    /// - Parameter index: The index whose last member's sort keys the items have with ``/Bodega/StorageFields/place``.
     init(_ fields: StorageFields, index: StorageIndex? = nil) {
         (self.fields, self.index) = (fields, index)
     }
@@ -56,7 +56,7 @@ struct ItemColumns: Sendable {
         if fields.contains(.data) { columns.append("i.data") }
         if fields.contains(.dates) { columns += ["i.created_at", "i.updated_at"] }
         if fields.contains(.place) {
-            columns += ["i.position", index.map { SortKeyFunction.call($0, data: "i.data") } ?? "NULL::bytea"]
+            columns += ["i.position", index.map { SortKeyFunction.call($0.last, data: "i.data") } ?? "NULL::bytea"]
         }
         return ItemStatements.selecting(columns)
     }

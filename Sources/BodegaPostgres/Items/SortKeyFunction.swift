@@ -23,12 +23,23 @@ enum SortKeyFunction {
     static let name = PostgresFailure.sortKeyFunction + "\(version)"
     static let signature = "\(name)(bytea, text[], boolean)"
 
-    /// An expression that calls the function for the column `data`.
+    /// An expression that calls the function for a member of the items in a column.
     ///
-    /// The function is found by the search path, as the table is.
-    static func call(_ index: StorageIndex, data: String = "data") -> String {
-        let names = index.names.map(SQLText.literal).joined(separator: ", ")
-        return "\(name)(\(data), ARRAY[\(names)]::text[], \(index.isForText))"
+    /// - Parameter schema: The start of the function's name, the empty string if it is found by the search path, as the
+    ///   table is.
+    static func call(_ member: StorageIndex.Member, data: String = "data", schema: String = "") -> String {
+        let names = member.names.map(SQLText.literal).joined(separator: ", ")
+        return "\(schema)\(name)(\(data), ARRAY[\(names)]::text[], \(member.isForText))"
+    }
+
+    /// The expressions of an index, one for each member. The first one is the question mark if any member's is.
+    static func expressions(of index: StorageIndex, schema: String = "") -> [String] {
+        var expressions = index.members.map { call($0, schema: schema) }
+        if !index.others.isEmpty {
+            let isIrregular = expressions.dropFirst().map { "\($0) = '?'::bytea" }.joined(separator: " OR ")
+            expressions[0] = "CASE WHEN \(isIrregular) THEN '?'::bytea ELSE \(expressions[0]) END"
+        }
+        return expressions
     }
 
     /// The statements that create the function in a schema.

@@ -96,8 +96,10 @@ struct IndexBuilder: Sendable {
     /// The function must be that of the table's schema, also if the search path finds another one first. The collection
     /// is a condition, with which the index is smaller and faster than with a third column.
     private func columns(_ catalog: TableCatalog) -> String {
-        "(\(SQLText.identifier(catalog.schema)).\(SortKeyFunction.call(index.index)), position) "
-            + "WHERE collection = \(index.collection)"
+        let expressions = SortKeyFunction.expressions(
+            of: index.index, schema: SQLText.identifier(catalog.schema) + ".")
+        let columns = expressions.map { "(\($0))" } + ["position"]
+        return "(\(columns.joined(separator: ", "))) WHERE collection = \(index.collection)"
     }
 
     private func name(_ name: String, _ catalog: TableCatalog) -> String {

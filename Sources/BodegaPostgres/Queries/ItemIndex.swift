@@ -16,17 +16,38 @@ struct ItemIndex: Sendable {
     /// The start of the names of all versions.
     static let prefix = "emporium_index_"
 
-    /// The start of the comment: the server takes an empty one for none.
+    /// The starts of the comments: the server takes an empty one for none.
     private static let commentStart = "path: "
+    private static let compoundCommentStart = "members: "
 
-    var comment: String { Self.commentStart + index.path }
+    /// The path, or those of a compound index with their kinds, in JSON.
+    var comment: String { index.others.isEmpty ? Self.commentStart + index.path : Self.compoundCommentStart + members }
+
+    private var members: String {
+        let members = index.members.map { [$0.isForText ? "t" : "v", $0.path] }
+        do {
+            return String(decoding: try JSONEncoder().encode(members), as: UTF8.self)
+        } catch {
+            preconditionFailure("Texts can be encoded.")
+        }
+    }
+
+    private static func index(members: some Sequence<UInt8>) -> StorageIndex? {
+        // The comment may have been changed.
+        guard let parts = try? JSONDecoder().decode([[String]].self, from: Data(members)),
+            parts.count > 1, parts.allSatisfy({ $0.count == 2 })
+        else { return nil }
+        let members = parts.map { StorageIndex.Member($0[1], isForText: $0[0] == "t") }
+        return StorageIndex(members[0], Array(members.dropFirst()))
+    }
 
     /// The name of the index of the whole table, of at most 48 bytes.
     var name: String { name(version: SortKeyFunction.version) }
 
     private func name(version: Int) -> String {
-        let kind = index.isForText ? "t" : "v"
-        let digits = SHA256.hash(data: Data(index.path.utf8)).prefix(8).hexadecimal
+        let kind = !index.others.isEmpty ? "c" : index.isForText ? "t" : "v"
+        let text = index.others.isEmpty ? index.path : members
+        let digits = SHA256.hash(data: Data(text.utf8)).prefix(8).hexadecimal
         return "\(Self.prefix)\(version)_\(collection)_\(kind)_\(digits)"
     }
 
@@ -47,7 +68,7 @@ struct ItemIndex: Sendable {
 
     /// Checks that the server can represent the path.
     func check() throws {
-        if index.path.unicodeScalars.contains("\0") {
+        if index.members.contains(where: { $0.path.unicodeScalars.contains("\0") }) {
             throw StorageError(
                 .invalidArgument, "PostgreSQL can't have an index over a path with the character U+0000.")
         }
@@ -73,7 +94,9 @@ struct ItemIndex: Sendable {
         JOIN pg_description AS d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
         WHERE i.indrelid = 'emporium_items'::regclass AND i.indisvalid
             AND starts_with(c.relname::text, '\(prefix)')
-            AND starts_with(pg_get_expr(i.indexprs, i.indrelid), '\(SortKeyFunction.name)(')
+            AND (starts_with(pg_get_expr(i.indexprs, i.indrelid), '\(SortKeyFunction.name)(')
+                OR starts_with(pg_get_expr(i.indexprs, i.indrelid), 'CASE')
+                    AND strpos(pg_get_expr(i.indexprs, i.indrelid), '.\(SortKeyFunction.name)(') = 0)
             AND pg_get_expr(i.indpred, i.indrelid) = '(collection = \(collection))'
         """
     }
@@ -84,6 +107,15 @@ struct ItemIndex: Sendable {
         for row in 0..<rows.count {
             let (name, comment) = (try rows.text(row, 0), try rows.text(row, 1))
             // A path can begin with an accent, which Swift joins with the space.
+            if comment.utf8.starts(with: compoundCommentStart.utf8) {
+                let members = comment.utf8.dropFirst(compoundCommentStart.utf8.count)
+                if let index = Self.index(members: members),
+                    ItemIndex(index: index, collection: collection).name == name
+                {
+                    indexes.insert(index)
+                }
+                continue
+            }
             guard comment.utf8.starts(with: commentStart.utf8) else { continue }
             let path = String(decoding: comment.utf8.dropFirst(commentStart.utf8.count), as: UTF8.self)
             for isForText in [true, false] {

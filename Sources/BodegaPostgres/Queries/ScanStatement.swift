@@ -6,14 +6,29 @@ struct ScanStatement {
 
     private(set) var conditions: [String]
     private(set) var parameters = Parameters()
-    /// The expression of the sort key, `nil` for insertion order.
-    let expression: String?
+    /// The expressions of the members in whose order the items are; none for insertion order.
+    private let expressions: ArraySlice<String>
 
-    init(collection: Int32, index: StorageIndex?) {
+    /// - Parameters:
+    ///   - index: The index, `nil` for all items.
+    ///   - equal: The sort keys of the first members that the items have.
+    /// - Throws: ``/Bodega/StorageError/Code/invalidArgument`` if the index has fewer members.
+    init(collection: Int32, index: StorageIndex?, equal: [[UInt8]] = []) throws {
         // A constant, because the server must know that the index covers the collection.
         conditions = ["collection = \(collection)"]
-        expression = index.map { SortKeyFunction.call($0) }
+        let expressions = index.map { SortKeyFunction.expressions(of: $0) } ?? []
+        guard equal.count <= expressions.count else {
+            throw StorageError(.invalidArgument, "The index has no \(equal.count) members.")
+        }
+        self.expressions = expressions.dropFirst(equal.count)
+        for (expression, key) in zip(expressions, equal) { add("\(expression) = ", key) }
     }
+
+    /// The expression of the sort key, `nil` for insertion order.
+    private var expression: String? { expressions.first }
+
+    /// The number of sort keys that the items have in an order of keys.
+    var keyCount: Int { expressions.count }
 
     /// The items with one key.
     mutating func require(_ key: [UInt8]) { add("\(expression ?? "NULL") = ", key) }
@@ -41,11 +56,13 @@ struct ScanStatement {
     }
 
     /// The items after a place in the ascending order of the keys.
-    mutating func require(after key: [UInt8], _ position: Int64) {
-        parameters.append(key)
+    mutating func require(after keys: [[UInt8]], _ position: Int64) {
+        let first = parameters.count + 1
+        for key in keys { parameters.append(key) }
         parameters.append(position)
+        let values = keys.indices.map { "$\(first + $0)::bytea" } + ["$\(parameters.count)"]
         conditions.append(
-            "(\(expression ?? "NULL"), position) > ($\(parameters.count - 1)::bytea, $\(parameters.count))")
+            "(\((expressions + ["position"]).joined(separator: ", "))) > (\(values.joined(separator: ", ")))")
     }
 
     /// The items after a place in the descending order of the keys, with equal keys in insertion order.
@@ -74,19 +91,19 @@ struct ScanStatement {
     /// A command that reads some items.
     ///
     /// The rows have the position and the key in full. Then come the columns of the fields: the item, or NULL for a
-    /// large one, and its dates. The last column is the sort key in an order of keys.
+    /// large one, and its dates. The last columns are the sort keys in an order of keys.
     func rows(_ order: Order, _ fields: StorageFields = .data, limit: Int) -> Command {
         var columns = "position, coalesce(long_key, key)"
         if fields.contains(.data) {
             columns += ", CASE WHEN octet_length(data) <= \(Self.smallItem) THEN data END"
         }
         if fields.contains(.dates) { columns += ", created_at, updated_at" }
-        let key = expression ?? "NULL"
+        let selected = ([columns] + expressions).joined(separator: ", ")
         let (selection, sorting) =
             switch order {
             case .insertion: (columns, "position")
-            case .ascending: ("\(columns), \(key)", "\(key), position")
-            case .descending: ("\(columns), \(key)", "\(key) DESC, position DESC")
+            case .ascending: (selected, (expressions + ["position"]).joined(separator: ", "))
+            case .descending: (selected, (expressions + ["position"]).map { "\($0) DESC" }.joined(separator: ", "))
             }
         return Command(Statement("SELECT \(selection) FROM \(source) ORDER BY \(sorting) LIMIT \(limit)"), parameters)
     }

@@ -80,6 +80,27 @@ struct QueryIndexTests {
         }
     }
 
+    @Test("over several values is created, listed, used and removed, and changes no result")
+    func compound() async throws {
+        try await withItems { store in
+            let query = ["query", store, "--where", "@.n == 1", "--sort", "s:desc"]
+            let before = await bodega(arguments: query)
+            #expect(before.text.split(separator: "\n").count == 2)
+            let created = await bodega("query", store, "--index", "n,s", "--index", "a\\,b")
+            #expect(
+                created.errors == "bodega: note: created an index over n,s.\n"
+                    + "bodega: note: created an index over a\\,b.\n")
+            #expect(await bodega("query", store, "--indexes").text == "a\\\\,b\tvalue\nn,s\tvalue,value\n")
+            #expect(await bodega(arguments: query) == before)
+            let plan = await bodega(arguments: query + ["--explain"])
+            #expect(plan.text.hasPrefix("reads items in the order of the index n, s, narrowed by it"), "\(plan.text)")
+            #expect(await bodega("query", store, "--index", "n,s").errors.contains("already is an index over n,s"))
+            #expect(await bodega("query", store, "--index", "n,n").errors.contains("is there twice"))
+            #expect(await bodega("query", store, "--drop-index", "n,s").errors.contains("removed the index over n,s"))
+            #expect(await bodega("query", store, "--indexes").text == "a\\\\,b\tvalue\n")
+        }
+    }
+
     @Test("of a program is listed with its kind, used by the tool, and removed by it")
     func ofProgram() async throws {
         try await withItems { store in

@@ -32,7 +32,7 @@ struct SortKeyFunctionTests {
         _ documents: [Data], _ index: StorageIndex, _ session: Session
     ) async throws -> [[UInt8]] {
         let sql = """
-            SELECT \(SortKeyFunction.call(index))
+            SELECT \(SortKeyFunction.call(index.first))
             FROM unnest($1::bytea[]) WITH ORDINALITY AS d (data, place) ORDER BY place
             """
         let rows = try await session.run(Command(Statement(sql), BinaryArray(documents)), patience: 60)
@@ -42,7 +42,7 @@ struct SortKeyFunctionTests {
     /// The sort key in Swift; `nil` if the document is not JSON.
     private func key(_ document: Data, _ index: StorageIndex) -> StorageSortKey? {
         document.withUnsafeBytes { bytes in
-            JSONScanner.document(bytes).map { StorageSortKey(bytes, index.query.find(in: bytes, $0)) }
+            JSONScanner.document(bytes).map { StorageSortKey(bytes, index.first.query.find(in: bytes, $0)) }
         }
     }
 

@@ -15,6 +15,8 @@ struct DifferentialPageTests {
             connecting: schema.url, collection: "plain", options: .patient(maximumConnections: 2, partitions: 2))
         let valued = try await plain.collection(named: "valued")
         let textual = try await plain.collection(named: "textual")
+        let compound = try await plain.collection(named: "compound")
+        try await QueriedEngine.createCompoundIndexes(of: compound)
         // The indexes are exact.
         let paths = ModelSamples.paths + [ModelSamples.hardPath]
         try await QueriedEngine.createIndexes(of: valued, over: paths, forText: false)
@@ -22,6 +24,7 @@ struct DifferentialPageTests {
         let engines = [
             QueriedEngine("PostgreSQL", plain), QueriedEngine("PostgreSQL with indexes", valued, share: 3),
             QueriedEngine("PostgreSQL with indexes for text", textual, share: 3),
+            QueriedEngine("PostgreSQL with compound indexes", compound, share: 3),
         ]
         // Half of the rounds have more items than a batch.
         let defects = try await DifferentialQueries.findDefects(

@@ -64,22 +64,22 @@ struct ItemIndexTests {
             return try (0..<answers[2].count).map { try answers[2].text($0, 0) }.joined(separator: "\n")
         }
 
-        func statement(_ change: (inout ScanStatement) -> Void) -> ScanStatement {
-            var statement = ScanStatement(collection: engine.number, index: index)
+        func statement(_ change: (inout ScanStatement) -> Void) throws -> ScanStatement {
+            var statement = try ScanStatement(collection: engine.number, index: index)
             change(&statement)
             return statement
         }
 
-        let range = statement { $0.require(from: .before(.integer(5)), to: .after(.integer(60))) }
-        let next = statement {
-            $0.require(after: SortKeyBytes.bytes(of: .integer(5)), 1)
+        let range = try statement { $0.require(from: .before(.integer(5)), to: .after(.integer(60))) }
+        let next = try statement {
+            $0.require(after: [SortKeyBytes.bytes(of: .integer(5))], 1)
             $0.require(from: .start, to: .before(.none))
         }
-        let tie = statement {
+        let tie = try statement {
             $0.require(SortKeyBytes.none)
             $0.require(after: 1)
         }
-        let irregular = statement { $0.require(SortKeyBytes.irregular) }
+        let irregular = try statement { $0.require(SortKeyBytes.irregular) }
         let ordered = [
             range.rows(.ascending, limit: 64), range.rows(.descending, limit: 64), next.rows(.ascending, limit: 64),
             tie.rows(.insertion, limit: 64), irregular.rows(.insertion, limit: 64),
@@ -269,7 +269,7 @@ struct ItemIndexTests {
             connecting: database.url, collection: "notes", options: .patient(maximumConnections: 2, partitions: 1))
         let members = try names.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + ":1" }
         try await engine.write(Data("{\(members.joined(separator: ","))}".utf8), key: CacheKey("x"))
-        let indexes = Set(names.map { StorageIndex(StorageIndex.path(of: [$0]), isForText: false) })
+        let indexes = Set(names.map { StorageIndex(StorageIndex.Member.path(of: [$0]), isForText: false) })
         for index in indexes { try await engine.createIndex(index) }
         let copy = try await server.makeDatabase()
         try await copy.sql(try await server.dump(database.name))

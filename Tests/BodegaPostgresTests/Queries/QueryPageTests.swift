@@ -17,7 +17,7 @@ struct QueryPageTests {
             entry.data.withUnsafeBytes { bytes in
                 guard let document = JSONScanner.document(bytes) else { return nil }
                 receive(entry.key)
-                return [StorageSortKey(bytes, StorageIndex("a").query.find(in: bytes, document))]
+                return [StorageSortKey(bytes, StorageIndex.Member("a").query.find(in: bytes, document))]
             }
         }
     }

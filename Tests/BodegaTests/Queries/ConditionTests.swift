@@ -31,7 +31,7 @@ import Testing
             #Predicate { text.isEmpty || $0.text == text }, #Predicate { $0.text == text && !isDone },
             #Predicate { !(isDone || $0.text != text) },
         ] {
-            let narrowing = condition(predicate).narrowing(by: index)
+            let narrowing = condition(predicate).narrowing(by: index.first)
             #expect(narrowing.certain == a)
             #expect(narrowing.possible.intersection(.values) == a)
         }
@@ -42,14 +42,14 @@ import Testing
         let index = StorageIndex("a", isForText: false)
         let items = numbers.map { number in
             let text = Array("{\"a\":\(number)}".utf8)
-            let key = text.withUnsafeBytes { StorageSortKey($0, index.query.find(in: $0, 0..<$0.count)) }
+            let key = text.withUnsafeBytes { StorageSortKey($0, index.first.query.find(in: $0, 0..<$0.count)) }
             return (number: number, text: text, key: key)
         }
         var certain = 0
         for literal in numbers {
             for comparison in ["==", "!=", "<", "<=", ">", ">="] {
                 let filter = try JSONFilterParser.parse("@.a \(comparison) \(literal)")
-                let keys = filter.condition.narrowing(by: index)
+                let keys = filter.condition.narrowing(by: index.first)
                 for item in items {
                     let isMatch = item.text.withUnsafeBytes { filter.accepts($0, 0..<$0.count) }
                     #expect(!isMatch || keys.possible.contains(item.key), "\(item.number) \(comparison) \(literal)")

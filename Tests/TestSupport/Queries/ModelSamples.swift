@@ -228,6 +228,11 @@ package struct ModelSamples {
     // MARK: Queries
 
     package mutating func filter(depth: Int = 0) -> ModelFilter {
+        // As an index over several members needs it.
+        if depth == 0, chance(20) {
+            let equal = ModelFilter.compare(.path(pick([Self.paths[0], Self.paths[1]])), "==", .literal(literal()))
+            return .and(equal, filter(depth: 1))
+        }
         if depth < 3, chance(40) {
             switch Int.random(in: 0..<5, using: &random) {
             case 0, 1: return .and(filter(depth: depth + 1), filter(depth: depth + 1))

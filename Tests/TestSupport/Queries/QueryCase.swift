@@ -56,7 +56,7 @@ struct QueryCase: CustomStringConvertible {
                         filter?.accepts(bytes, range) ?? true
                     else { return nil }
                     receive(entry.key)
-                    return paths.map { StorageSortKey(bytes, StorageIndex($0).query.find(in: bytes, range)) }
+                    return paths.map { StorageSortKey(bytes, StorageIndex.Member($0).query.find(in: bytes, range)) }
                 }
             })
         query.fewCandidates = fewCandidates

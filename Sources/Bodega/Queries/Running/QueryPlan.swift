@@ -52,23 +52,21 @@ extension StorageQuery {
     func plan(
         on engine: StorageReader, with indexes: [StorageIndex], limit: Int, after place: QueryPlace?
     ) async throws -> QueryPlan {
-        let sorting = sortingIndex(among: indexes)
+        let sorting = sortingUse(of: indexes)
         // The order of an index that narrows needs no estimate.
         let best = try await smallest(
-            of: indexes.filter { $0 != sorting || order.count > 1 }, in: engine, upTo: fewCandidates)
-        if let best, best.count <= fewCandidates {
-            return narrowed(by: best.index, to: best.narrowing, after: place)
-        }
-        if let sorting { return ordered(by: sorting, in: condition.narrowing(by: sorting), after: place) }
+            of: indexes.filter { $0 != sorting?.index || order.count > 1 }, in: engine, upTo: fewCandidates)
+        if let best, best.count <= fewCandidates { return narrowed(by: best.use, after: place) }
+        if let sorting { return ordered(by: sorting, after: place) }
         if let best {
-            let possible = best.narrowing.possible
+            let possible = best.use.possible
             var isUsed = !order.isEmpty || possible.intersection(.values).isOneKey || possible.isOneKey
             if !isUsed, limit == .max {
                 // Reading many items by an index takes longer than reading all.
                 let few = try await engine.fetchCount() / 4
-                isUsed = try await engine.count(possible.candidates, of: best.index, upTo: few + 1) <= few
+                isUsed = try await engine.count(best.use.candidates, upTo: few + 1) <= few
             }
-            if isUsed { return narrowed(by: best.index, to: best.narrowing, after: place) }
+            if isUsed { return narrowed(by: best.use, after: place) }
         }
         return reading(after: place)
     }
@@ -83,29 +81,27 @@ extension StorageQuery {
 
     /// Reads by an index that narrows, in any order, without finding out how many items it has.
     func planByOneIndex(on engine: StorageReader) async throws -> QueryPlan {
-        for index in try await indexes(of: engine) {
-            let narrowing = condition.narrowing(by: index)
-            if narrowing.possible != .all { return narrowed(by: index, to: narrowing, after: nil) }
-        }
-        return reading(after: nil)
+        let uses = try await indexes(of: engine).map { IndexUse(of: $0, condition) }.filter(\.narrows)
+        return uses.first.map { narrowed(by: $0, after: nil) } ?? reading(after: nil)
     }
 
     /// The indexes of an engine, in a certain order.
     func indexes(of engine: StorageReader) async throws -> [StorageIndex] {
         try await engine.fetchIndexes().sorted {
-            ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0)
+            ($0.description, $0.isForText ? 1 : 0) < ($1.description, $1.isForText ? 1 : 0)
         }
     }
 
-    /// The index whose order is that of the first term.
-    func sortingIndex(among indexes: [StorageIndex]) -> StorageIndex? {
-        order.first.flatMap { term in indexes.last(where: term.isOrdered) }
+    /// The index whose order is that of the first term, the one with the most members that the condition determines.
+    func sortingUse(of indexes: [StorageIndex]) -> IndexUse? {
+        guard let term = order.first else { return nil }
+        return indexes.filter { term.isOrdered(by: $0.last) }.map { IndexUse(of: $0, condition) }
+            .filter(\.isOfLastMember).max { $0.equal.count <= $1.equal.count }
     }
 
-    /// An index that narrows, with the number of items that it finds.
+    /// A use of an index that narrows, with the number of items that it finds.
     struct Narrowed {
-        var index: StorageIndex
-        var narrowing: QueryCondition.Narrowing
+        var use: IndexUse
         var count: Int
     }
 
@@ -117,49 +113,41 @@ extension StorageQuery {
         of indexes: [StorageIndex], in engine: StorageReader, upTo limit: Int
     ) async throws -> Narrowed? {
         var best: Narrowed?
-        for index in indexes {
-            let narrowing = condition.narrowing(by: index)
-            if narrowing.possible == .all { continue }
-            let count = try await engine.count(
-                narrowing.possible.candidates, of: index, upTo: min(limit, best?.count ?? .max) + 1)
-            if count < best?.count ?? .max { best = Narrowed(index: index, narrowing: narrowing, count: count) }
+        for use in indexes.map({ IndexUse(of: $0, condition) }) where use.narrows {
+            let count = try await engine.count(use.candidates, upTo: min(limit, best?.count ?? .max) + 1)
+            if count < best?.count ?? .max { best = Narrowed(use: use, count: count) }
         }
         return best
     }
 
     /// Reads the items with certain keys, and sorts the matches.
-    func narrowed(
-        by index: StorageIndex, to narrowing: QueryCondition.Narrowing, after place: QueryPlace?
-    ) -> QueryPlan {
-        let possible = narrowing.possible
-        var scans = [.irregular(index)] + possible.doubtful(in: index)
+    func narrowed(by use: IndexUse, after place: QueryPlace?) -> QueryPlan {
+        let possible = use.possible
         let candidates = possible.candidates
         // Items without a value are candidates, too, if the type decodes a missing member. Usually there are none.
         let values = possible.intersection(.values)
         let equal = values.isEmpty ? possible : values
-        if order.isEmpty, equal.isOneKey {
+        if order.isEmpty, equal.isOneKey, use.isOfLastMember {
             // Items with one key come in insertion order.
-            scans += candidates.subtracting(equal).scans(of: index)
+            let scans = use.others + use.scans(of: candidates.subtracting(equal))
             let inOrder = equal.ranges.map { range in
                 let key: StorageSortKey = if case .before(let key) = range.lower { key } else { .none }
                 let after = place.map { StoragePlace(sortKey: key, position: $0.position) }
-                return StorageScan.range(index, from: range.lower, to: range.upper, isDescending: false, after: after)
+                return use.scan(from: range.lower, to: range.upper, after: after)
             }
             return QueryPlan(
-                scans: scans + inOrder, firstInOrder: scans.count, narrowing: narrowing,
-                explanation: "finds items by the index \(index), in insertion order")
+                scans: scans + inOrder, firstInOrder: scans.count, narrowing: use.narrowing,
+                explanation: "finds items by the index \(use), in insertion order")
         }
-        scans += candidates.scans(of: index)
+        let scans = use.others + use.candidates
         return QueryPlan(
-            scans: scans, firstInOrder: scans.count, narrowing: narrowing,
-            explanation: "finds items by the index \(index) and sorts the matches")
+            scans: scans, firstInOrder: scans.count, narrowing: use.narrowing,
+            explanation: "finds items by the index \(use) and sorts the matches")
     }
 
     /// Reads items in the order of an index.
-    func ordered(
-        by index: StorageIndex, in narrowing: QueryCondition.Narrowing, after place: QueryPlace?
-    ) -> QueryPlan {
-        let possible = narrowing.possible
+    func ordered(by use: IndexUse, after place: QueryPlace?) -> QueryPlan {
+        let possible = use.possible
         let isDescending = order[0].isDescending
         let candidates = possible.candidates
         // What the decoder makes of other keys is unknown, and so are the places of these items.
@@ -167,8 +155,7 @@ extension StorageQuery {
         let values = ordered.intersection(.values).ranges
         let ranges = (isDescending ? values.reversed() : values) + ordered.intersection(.none).ranges
         let (last, position) = (place?.keys.first, place?.position ?? 0)
-        var scans = [.irregular(index)] + possible.doubtful(in: index)
-        scans += candidates.subtracting(order[0].ordered).scans(of: index)
+        var scans = use.others + use.scans(of: candidates.subtracting(order[0].ordered))
         let firstInOrder = scans.count
         for range in ranges {
             var (lower, upper, after) = (range.lower, range.upper, nil as StoragePlace?)
@@ -188,11 +175,12 @@ extension StorageQuery {
                 }
             }
             scans.append(
-                .range(index, from: lower, to: upper, isDescending: isDescending && upper != .end, after: after))
+                use.scan(from: lower, to: upper, isDescending: isDescending && upper != .end, after: after))
         }
-        let explanation = "reads items in the order of the index \(index)\(possible == .all ? "" : ", narrowed by it")"
+        let narrows = use.narrows ? ", narrowed by it" : ""
         return QueryPlan(
-            scans: scans, firstInOrder: firstInOrder, index: index, narrowing: narrowing, explanation: explanation)
+            scans: scans, firstInOrder: firstInOrder, index: use.index, narrowing: use.narrowing,
+            explanation: "reads items in the order of the index \(use.index)\(narrows)")
     }
 }
 
@@ -206,14 +194,9 @@ extension StorageSortKeyRanges {
     /// The ranges in which an index has the items, except the ``doubtful(in:)`` ones.
     package var candidates: StorageSortKeyRanges { approximated.subtracting(.union(excluded.map { Self($0) })) }
 
-    /// Scans of the items with a number at a bound outside of the ranges, about which the index can be wrong. It is
-    /// right about all others with this key, which can be many.
-    package func doubtful(in index: StorageIndex) -> [StorageScan] {
-        excluded.map { .approximate(index, from: .before($0), to: .after($0)) }
-    }
-
-    /// The integers immediately outside of the ranges.
-    private var excluded: [StorageSortKey] {
+    /// The integers immediately outside of the ranges. The index can be wrong about real numbers that it takes for
+    /// these; it is right about all other items with such a key, which can be many.
+    package var excluded: [StorageSortKey] {
         ranges.flatMap { range -> [StorageSortKey] in
             var keys: [StorageSortKey] = []
             if case .after(.integer(let integer)) = range.lower { keys.append(.integer(integer)) }
@@ -232,13 +215,6 @@ extension StorageSortKeyRanges {
                 }
             })
     }
-
-    /// Scans of the items in the ranges, in the order of the index.
-    package func scans(of index: StorageIndex) -> [StorageScan] {
-        (intersection(.values).ranges + intersection(.none).ranges).map { range in
-            .range(index, from: range.lower, to: range.upper, isDescending: false, after: nil)
-        }
-    }
 }
 
 extension StorageSortKeyBound {
@@ -255,14 +231,5 @@ extension StorageSortKeyBound {
         // The unit of infinity is NaN.
         let key = StorageSortKey(moved.isNaN ? number : moved)
         return direction < 0 ? .before(key) : .after(key)
-    }
-}
-
-extension StorageReader {
-    /// Counts the items in ranges of an index.
-    package func count(
-        _ ranges: StorageSortKeyRanges, of index: StorageIndex, upTo limit: Int
-    ) async throws -> Int {
-        try await count(ranges.scans(of: index), upTo: limit)
     }
 }

@@ -27,25 +27,24 @@ extension StorageQuery {
         try Task.checkCancellation()
         let needed = limit == .max ? .max : limit + (looksBeyond ? 1 : 0)
         let indexes = try await indexes(of: engine)
-        let sorting = sortingIndex(among: indexes)
-        let start = try await start(after: place, item, in: engine, sorting)
+        let sorting = sortingUse(of: indexes)
+        let start = try await start(after: place, item, in: engine, sorting?.index)
         let reader = PageReader(query: self, engine: engine, start: start, needed: needed)
         if needed == .max {
             let plan = try await plan(on: engine, with: indexes, limit: limit, after: start?.inIndex)
             return try await reader.page(limit, plan)
         }
-        var others = indexes.filter { $0 != sorting }
+        var others = indexes.filter { $0 != sorting?.index }
         guard let inOrder = try await planInOrder(engine, indexes, sorting, start, &others) else {
             let best = try await smallest(of: others, in: engine, upTo: fewCandidates)
-            let plan = best.map { narrowed(by: $0.index, to: $0.narrowing, after: start?.exact) }
+            let plan = best.map { narrowed(by: $0.use, after: start?.exact) }
             return try await reader.page(limit, plan ?? reading(after: start?.exact))
         }
         var bound = min(fewCandidates, needed > .max / 4 ? .max : max(needed * 4, 64))
         while true {
             let best = try await smallest(of: others, in: engine, upTo: bound)
             if let best, best.count <= bound {
-                return try await reader.page(
-                    limit, narrowed(by: best.index, to: best.narrowing, after: start?.exact))
+                return try await reader.page(limit, narrowed(by: best.use, after: start?.exact))
             }
             if let page = try await reader.page(limit, inOrder, budget: best == nil ? .max : bound) { return page }
             bound = bound > .max / 4 ? .max : max(bound * 4, 64)
@@ -56,21 +55,21 @@ extension StorageQuery {
     ///
     /// - Parameter others: The indexes that narrow besides. The one of the plan is removed.
     private func planInOrder(
-        _ engine: StorageReader, _ indexes: [StorageIndex], _ sorting: StorageIndex?, _ start: Start?,
+        _ engine: StorageReader, _ indexes: [StorageIndex], _ sorting: IndexUse?, _ start: Start?,
         _ others: inout [StorageIndex]
     ) async throws -> QueryPlan? {
-        if let sorting { return ordered(by: sorting, in: condition.narrowing(by: sorting), after: start?.inIndex) }
+        if let sorting { return ordered(by: sorting, after: start?.inIndex) }
         if !order.isEmpty { return nil }
         // Items with one key come in insertion order.
-        let equal = indexes.filter { index in
-            let possible = condition.narrowing(by: index).possible
-            return possible.isOneKey || possible.intersection(.values).isOneKey
+        let equal = indexes.map { IndexUse(of: $0, condition) }.filter { use in
+            use.isOfLastMember && (use.possible.isOneKey || use.possible.intersection(.values).isOneKey)
         }
-        let index =
-            equal.count < 2 ? equal.first : try await smallest(of: equal, in: engine, upTo: fewCandidates)?.index
-        guard let index else { return reading(after: start?.exact) }
-        others.removeAll { $0 == index }
-        return narrowed(by: index, to: condition.narrowing(by: index), after: start?.exact)
+        let use =
+            equal.count < 2
+            ? equal.first : try await smallest(of: equal.map(\.index), in: engine, upTo: fewCandidates)?.use
+        guard let use else { return reading(after: start?.exact) }
+        others.removeAll { $0 == use.index }
+        return narrowed(by: use, after: start?.exact)
     }
 
     /// Returns whether there is a match, without looking for a certain one.
@@ -78,13 +77,14 @@ extension StorageQuery {
         try Task.checkCancellation()
         var query = self
         query.order = []
-        let narrowing = try await indexes(of: engine).filter { condition.narrowing(by: $0).possible != .all }
+        let narrowing = try await indexes(of: engine).map { IndexUse(of: $0, condition) }.filter(\.narrows)
         // Counting takes longer than reading the first candidate, which often matches.
         let best =
-            narrowing.count < 2 ? narrowing.first : try await smallest(of: narrowing, in: engine, upTo: 64)?.index
+            narrowing.count < 2
+            ? narrowing.first : try await smallest(of: narrowing.map(\.index), in: engine, upTo: 64)?.use
         var plan = query.reading(after: nil)
         if let best {
-            plan = query.narrowed(by: best, to: condition.narrowing(by: best), after: nil)
+            plan = query.narrowed(by: best, after: nil)
             // Any match will do. The items about which the index knows nothing come last.
             plan.scans.reverse()
             plan.firstInOrder = 0

@@ -43,15 +43,16 @@ extension StorageQuery {
     }
 
     private func count(in engine: StorageReader, by index: StorageIndex) async throws -> Int {
-        let narrowing = condition.narrowing(by: index)
+        let narrowing = condition.narrowing(by: index.first)
         let certain = narrowing.certain
         // What the index counts, corrected by the items that it may have counted wrongly.
         let correction = Locked(0)
         let unknown = narrowing.possible.subtracting(certain)
         let doubtful = certain.approximateBounds.union(narrowing.possible.approximateBounds).subtracting(unknown)
-        var scans: [StorageScan] = [.irregular(index)] + unknown.scans(of: index)
+        let use = IndexUse(of: index, certain)
+        var scans: [StorageScan] = [.irregular(index)] + use.scans(of: unknown)
         scans += doubtful.intersection(.values).ranges.map { .approximate(index, from: $0.lower, to: $0.upper) }
-        let counted = try await engine.count(certain.scans(of: index), reading: scans) { [examine] in
+        let counted = try await engine.count(use.scans(of: certain), reading: scans) { [examine] in
             correction.withLock { $0 = 0 }
             return { _, entry in
                 let isCounted = entry.sortKey.map(certain.contains) ?? false
@@ -65,14 +66,14 @@ extension StorageQuery {
 }
 
 extension QueryCondition {
-    /// Whether the condition is about the member of one index, and nothing else.
+    /// Whether the condition is about the first member of an index, and nothing else.
     fileprivate func isOnly(about index: StorageIndex) -> Bool {
         switch self {
         case .and(let left, let right), .or(let left, let right):
             left.isOnly(about: index) && right.isOnly(about: index)
         case .not(let condition): condition.isOnly(about: index)
         case .member(let path, _, _, let needsTextIndex):
-            index.isOver(path.text) && (!needsTextIndex || index.isForText)
+            index.first.isOver(path.text) && (!needsTextIndex || index.isForText)
         case .constant: true
         case .opaque: false
         }

@@ -135,14 +135,14 @@ package struct QueryTerm: Sendable {
         self.needsTextIndex = needsTextIndex
     }
 
-    /// Whether an index has the order of the term.
-    package func isOrdered(by index: StorageIndex) -> Bool {
-        path.map(index.isOver) == true && (!needsTextIndex || index.isForText)
+    /// Whether a member of an index has the order of the term.
+    package func isOrdered(by member: StorageIndex.Member) -> Bool {
+        path.map(member.isOver) == true && (!needsTextIndex || member.isForText)
     }
 
     /// Whether a key in an index is that of the term.
     fileprivate func hasKey(_ key: StorageSortKey, in index: StorageIndex) -> Bool {
-        isOrdered(by: index) && (ordered == .all || ordered.contains(key))
+        isOrdered(by: index.last) && (ordered == .all || ordered.contains(key))
     }
 }
 

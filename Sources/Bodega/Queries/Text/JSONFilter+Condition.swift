@@ -29,7 +29,7 @@ extension JSONQuery {
             guard case .name(let name) = selector else { return nil }
             names.append(name)
         }
-        return names.isEmpty ? nil : StorageIndex.path(of: names)
+        return names.isEmpty ? nil : StorageIndex.Member.path(of: names)
     }
 }
 

@@ -52,7 +52,7 @@ struct IndexExperiment<Object: Codable> {
         // Whether an object with a value in the member has that value in the property.
         var isFound = isKnown
         for variant in variants {
-            switch decode(json, setting: variant, at: index.storageIndex.names) {
+            switch decode(json, setting: variant, at: index.storageIndex.first.names) {
             case .refused: continue
             case .impossible: return .unknown
             case .other: return .notDetermined
@@ -64,7 +64,7 @@ struct IndexExperiment<Object: Codable> {
             }
         }
         if isOptional {
-            let names = index.storageIndex.names
+            let names = index.storageIndex.first.names
             for count in 1...names.count {
                 for absence in [nil, "null"] {
                     if case .other = decode(json, setting: absence, at: Array(names.prefix(count))) {
@@ -82,7 +82,7 @@ struct IndexExperiment<Object: Codable> {
         guard isPlain, key(in: json) == .none else { return false }
         var isRefused = true
         for variant in variants {
-            switch decode(json, setting: variant, at: index.storageIndex.names) {
+            switch decode(json, setting: variant, at: index.storageIndex.first.names) {
             case .refused: continue
             case .same(let object) where key(of: object[keyPath: index.keyPath]) != value: return true
             case .same, .other, .impossible: isRefused = false
@@ -183,7 +183,7 @@ struct IndexExperiment<Object: Codable> {
     }
 
     private func key(in json: Data) -> StorageSortKey {
-        json.withUnsafeBytes { StorageSortKey($0, index.storageIndex.query.find(in: $0, 0..<$0.count)) }
+        json.withUnsafeBytes { StorageSortKey($0, index.storageIndex.first.query.find(in: $0, 0..<$0.count)) }
     }
 
     /// The key of a value as the coder stores it; `nil` if it can't be stored alone.

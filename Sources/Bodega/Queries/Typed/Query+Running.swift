@@ -180,8 +180,22 @@ extension StorageError {
 }
 
 extension Decodable {
-    /// The indexes that the type declares, also those of its references.
+    /// The properties with an index, each as an index of its own: those of the indexes that the type declares, and of
+    /// its references.
     static var queryIndexes: [Index<Self>] {
+        var properties: [Index<Self>] = []
+        for property in declaredIndexes.flatMap({ $0.properties })
+        where !properties.contains(where: { $0.keyPath == property.keyPath }) {
+            properties.append(property)
+        }
+        return properties
+    }
+
+    /// The indexes that an engine should have for the type.
+    package static var storageIndexes: [StorageIndex] { declaredIndexes.map { $0.storageIndex } }
+
+    /// The indexes that the type declares, and those of its references.
+    private static var declaredIndexes: [Index<Self>] {
         func indexes<Object: Queryable>(of type: Object.Type) -> Any {
             var indexes = type.indexes
             for index in type.references.compactMap({ $0.index })
@@ -193,7 +207,4 @@ extension Decodable {
         guard let type = self as? any Queryable.Type else { return [] }
         return indexes(of: type) as? [Index<Self>] ?? []
     }
-
-    /// The indexes that an engine should have for the type.
-    package static var storageIndexes: [StorageIndex] { queryIndexes.map { $0.storageIndex } }
 }

@@ -38,7 +38,8 @@ struct QueryOrdering<Object>: @unchecked Sendable {
             let running = QueryTerm(
                 path: index?.path, isDescending: term.isDescending, ordered: keys ?? .all, needsTextIndex: order.isText)
             return Term(
-                keyPath: keyPath, order: order, isDescending: term.isDescending, index: index, query: index?.query,
+                keyPath: keyPath, order: order, isDescending: term.isDescending, index: index,
+                query: index?.first.query,
                 dates: coder?.dateForm, running: running)
         }
     }

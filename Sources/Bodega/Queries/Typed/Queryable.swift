@@ -42,11 +42,32 @@ extension Queryable {
 }
 
 /// A declaration that a property is stored in a certain member of the JSON, and that engines have an index over it.
+///
+/// An index over several properties serves queries that compare the first ones for equality, and have a range or the
+/// order of the next one:
+///
+/// ```swift
+/// static let indexes = [Index("isDone", \Note.isDone).then("dueDate", \Note.dueDate)]
+/// ```
+///
+/// With it, the open notes are read in the order of their dates, forward or backward. It also finds the notes that are
+/// open or done, with any dates, but not the notes of a day: for that, its first property has to be the date.
 public struct Index<Object>: Sendable {
-    /// The index over the member.
+    /// The index over the member, or the members.
     public let storageIndex: StorageIndex
-    /// The property.
+    /// The first property.
     public let keyPath: any PartialKeyPath<Object> & Sendable
+    /// The other properties, each as an index of its own.
+    private var others: [Index] = []
+
+    /// The properties, each as an index of its own.
+    var properties: [Index] { [Index(StorageIndex(storageIndex.first), keyPath)] + others }
+
+    private init(
+        _ storageIndex: StorageIndex, _ keyPath: any PartialKeyPath<Object> & Sendable, _ others: [Index] = []
+    ) {
+        (self.storageIndex, self.keyPath, self.others) = (storageIndex, keyPath, others)
+    }
 
     /// Declares an index.
     ///
@@ -59,5 +80,17 @@ public struct Index<Object>: Sendable {
     public init<Value>(_ path: String, _ keyPath: any KeyPath<Object, Value> & Sendable) {
         storageIndex = StorageIndex(path, isForText: ConstantForm.isText(Value.self))
         self.keyPath = keyPath
+    }
+
+    /// Declares an index whose items with equal values of these properties are ordered by another one.
+    ///
+    /// - Parameters:
+    ///   - path: The path to the member that the other property is stored in, see ``init(_:_:)``.
+    ///   - keyPath: The other property.
+    /// - Returns: An index over these properties and the other one.
+    public func then<Value>(_ path: String, _ keyPath: any KeyPath<Object, Value> & Sendable) -> Index {
+        let next = Index(path, keyPath)
+        let members = storageIndex.others + [next.storageIndex.first]
+        return Index(StorageIndex(storageIndex.first, members), self.keyPath, others + [next])
     }
 }

@@ -165,7 +165,7 @@ extension StorageScan {
     fileprivate var position: Int? {
         switch self {
         case .all(let position): position == .min ? nil : position
-        case .range(_, _, _, _, let place): place?.position
+        case .range(_, _, _, _, _, let place): place?.position
         case .irregular, .approximate: nil
         }
     }

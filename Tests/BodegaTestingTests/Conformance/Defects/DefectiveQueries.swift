@@ -121,7 +121,7 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
 
     private func count(_ scan: StorageScan, upTo limit: Int, among all: [StorageItem]) throws -> Int {
         var scan = scan
-        if defect == .countsItemsBeforeThePlace, case .range(let index, let lower, let upper, let order, _) = scan {
+        if defect == .countsItemsBeforeThePlace, case .range(let index, _, let lower, let upper, let order, _) = scan {
             scan = .range(index, from: lower, to: upper, isDescending: order, after: nil)
         }
         let count = try entries(of: scan, among: all).count
@@ -194,7 +194,7 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
             case .repeatsIrregularItems: return irregular + irregular.prefix(1)
             default: return irregular
             }
-        case .range(let index, let lower, let upper, let isDescending, let place):
+        case .range(let index, _, let lower, let upper, let isDescending, let place):
             let upper = defect == .ignoresBounds && upper < .end ? .before(.none) : upper
             let found = try indexed(index, all).filter { entry in
                 guard let key = entry.sortKey else { return false }

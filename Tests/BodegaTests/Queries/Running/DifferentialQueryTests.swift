@@ -16,11 +16,14 @@ struct DifferentialQueryTests {
         let textual = try engine("textual")
         try await QueriedEngine.createIndexes(of: valued, forText: false)
         try await QueriedEngine.createIndexes(of: textual, forText: true)
+        let compound = try engine("compound")
+        try await QueriedEngine.createCompoundIndexes(of: compound)
         let disk = DiskStorageEngine(directory: FileManager.Directory(url: folder.file("disk")))
         let engines = [
             QueriedEngine("memory", MemoryStorageEngine()), QueriedEngine("SQLite", plain),
             QueriedEngine("SQLite with indexes", valued, share: 3, countsInvalidUTF8: true),
             QueriedEngine("SQLite with indexes for text", textual, share: 3, countsInvalidUTF8: true),
+            QueriedEngine("SQLite with compound indexes", compound, share: 3, countsInvalidUTF8: true),
             QueriedEngine("disk", disk),
         ]
         let defects = try await DifferentialQueries.findDefects(

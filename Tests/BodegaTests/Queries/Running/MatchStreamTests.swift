@@ -14,7 +14,7 @@ struct MatchStreamTests {
         -> StorageQuery<FoundItem>
     {
         let filter = try condition.map { text throws(StorageError) in try JSONFilterParser.parse(text) }
-        let path = sort.map { StorageIndex($0).query }
+        let path = sort.map { StorageIndex.Member($0).query }
         let order = sort.map { [QueryTerm(path: $0, isDescending: isDescending)] } ?? []
         return StorageQuery(condition: filter?.condition ?? .opaque, order: order) { entry, receive in
             entry.data.withUnsafeBytes { bytes in
@@ -101,7 +101,7 @@ struct MatchStreamTests {
         let all = try await sorted.page(from: StorageReader(engine), limit: .max, after: nil)
         #expect(all.matches.map(\.key.rawValue) == expected)
 
-        let paths = ["n", "m"].map { StorageIndex($0).query }
+        let paths = ["n", "m"].map { StorageIndex.Member($0).query }
         var twice = StorageQuery<FoundItem>(
             condition: .opaque,
             order: [QueryTerm(path: "n", isDescending: isDescending), QueryTerm(path: "m", isDescending: false)],

@@ -15,6 +15,9 @@ import GRDB
 ///   a UUID in mixed case, and a text that is too long to examine, see `maximumSizes`.
 ///
 /// It consists of built-in functions only, because all programs that write to the table compute it.
+///
+/// A compound index has an expression for each member. If it knows nothing about an item because of one of them, that
+/// of the first member is an empty blob.
 struct SQLiteIndex: Sendable {
     let index: StorageIndex
     /// The index's name, unquoted.
@@ -23,7 +26,8 @@ struct SQLiteIndex: Sendable {
     let name: String
     /// The statement that creates the index, as SQLite keeps it.
     let definition: String
-    let expression: String
+    /// The expression of each member.
+    let expressions: [String]
 
     /// The beginning of the names of all indexes of a table.
     private static func start(of table: SQLiteTable) -> String { "emporium_index:\(table.plainName):" }
@@ -55,7 +59,7 @@ struct SQLiteIndex: Sendable {
     ///   contain, or that has several spellings in JSON.
     init(_ index: StorageIndex, of table: SQLiteTable) throws {
         // Building the expression takes longer than reading a few items.
-        let key = Array("\(table.plainName)\0\(index.isForText)\0\(index.path)".utf8)
+        let key = Array("\(table.plainName)\0\(Self.text(of: index))".utf8)
         if let known = Self.known.withLock({ $0[key] }) {
             self = known
             return
@@ -80,17 +84,41 @@ struct SQLiteIndex: Sendable {
                 """
             )
         }
+        guard index.others.count < Self.maximumCount else {
+            throw StorageError(
+                .invalidArgument, "SQLite can't have an index over more than \(Self.maximumCount) members.")
+        }
         self.index = index
-        plainName = Self.start(of: table) + (index.isForText ? "text:" : "value:") + Self.escaped(index.path)
+        plainName = Self.start(of: table) + Self.text(of: index)
         name = "\"" + plainName.replacingOccurrences(of: "\"", with: "\"\"") + "\""
-        let path = "$" + index.names.map { ".\"\($0)\"" }.joined()
+        var expressions = index.members.map(Self.expression)
+        // Only a text is irregular by itself. Other members are if the item is.
+        for (other, member) in zip(expressions, index.members).dropFirst() where member.isForText {
+            expressions[0] = "CASE WHEN \(other) = x'' THEN x'' ELSE \(expressions[0]) END"
+        }
+        self.expressions = expressions
+        definition = "CREATE INDEX \(name) ON \(table.name) (\(expressions.joined(separator: ", ")))"
+    }
+
+    /// The maximum number of members.
+    private static let maximumCount = 8
+
+    private static func text(of index: StorageIndex) -> String {
+        let members = index.members.map { member in
+            // Commas separate members.
+            let path = escaped(member.path)
+            return (member.isForText ? "text:" : "value:")
+                + (index.others.isEmpty ? path : path.replacingOccurrences(of: ",", with: "^,"))
+        }
+        return members.joined(separator: ",")
+    }
+
+    private static func expression(of member: StorageIndex.Member) -> String {
+        let path = "$" + member.names.map { ".\"\($0)\"" }.joined()
         // Prepared statements are kept under their text, which must not be equal to that for another spelling of "é".
         let spelling =
             path.utf8.contains { $0 >= 0x80 } ? "/* \(path.utf8.map { String($0, radix: 16) }.joined()) */ " : ""
-        expression =
-            spelling
-            + Self.expression(of: path.replacingOccurrences(of: "'", with: "''"), isForText: index.isForText)
-        definition = "CREATE INDEX \(name) ON \(table.name) (\(expression))"
+        return spelling + expression(of: path.replacingOccurrences(of: "'", with: "''"), isForText: member.isForText)
     }
 
     /// The maximum number of bytes of a text in an index for text: of ASCII, of the scalars of ``SwiftText/common``,
@@ -124,7 +152,7 @@ struct SQLiteIndex: Sendable {
 
     /// Whether SQLite's path expressions can contain the names of a path, and JSON has one spelling of each.
     private static func canExpress(_ index: StorageIndex) -> Bool {
-        index.names.allSatisfy { name in
+        index.members.flatMap(\.names).allSatisfy { name in
             name.unicodeScalars.allSatisfy { $0.value >= 0x20 && !"\"\\/".unicodeScalars.contains($0) }
         }
     }
@@ -155,8 +183,30 @@ struct SQLiteIndex: Sendable {
         // By scalars: a name can begin with a combining mark.
         let (name, start) = (name.unicodeScalars, start(of: table).unicodeScalars)
         guard name.starts(with: start) else { return nil }
-        let parts = name.dropFirst(start.count).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let text = name.dropFirst(start.count)
+        // An index over one member does not mark commas.
+        let texts = members(in: text)
+        let members = texts.compactMap(member)
+        if texts.count > 1, members.count == texts.count { return StorageIndex(members[0], Array(members.dropFirst())) }
+        return member(in: text).map { StorageIndex($0) }
+    }
+
+    private static func member(in text: Substring.UnicodeScalarView) -> StorageIndex.Member? {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, ["text", "value"].contains(String(parts[0])) else { return nil }
-        return StorageIndex(unescaped(parts[1]), isForText: String(parts[0]) == "text")
+        return StorageIndex.Member(unescaped(parts[1]), isForText: String(parts[0]) == "text")
+    }
+
+    /// The texts of members, which are separated by commas that are not marked.
+    private static func members(in text: Substring.UnicodeScalarView) -> [Substring.UnicodeScalarView] {
+        var (members, start, isMarked) = ([Substring.UnicodeScalarView](), text.startIndex, false)
+        for index in text.indices {
+            if text[index] == ",", !isMarked {
+                members.append(text[start..<index])
+                start = text.index(after: index)
+            }
+            isMarked = text[index] == "^" && !isMarked
+        }
+        return members + [text[start...]]
     }
 }

@@ -13,53 +13,44 @@ extension SQLiteTable {
                 SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, fields, orderedBy: "rowid",
                 receive)
         case .irregular(let index):
-            let expression = try SQLiteIndex(index, of: self).expression
-            try read(SQLiteConditions("\(expression) = x''"), in: db, fields, orderedBy: "rowid", receive)
-        case .approximate(let index, let lower, let upper):
-            let expression = try SQLiteIndex(index, of: self).expression
-            var conditions = SQLiteConditions(expression, from: lower, to: upper)
-            conditions.add("typeof(\(expression)) = 'real'")
-            try read(conditions, in: db, fields, selecting: expression, orderedBy: nil, receive)
-        case .range(let index, let lower, let upper, let isDescending, let place):
-            let expression = try SQLiteIndex(index, of: self).expression
+            let expression = try SQLiteIndex(index, of: self).expressions[0]
+            // The order of a compound index is that of the other members' keys.
+            let order = index.others.isEmpty ? "rowid" : nil
+            try read(SQLiteConditions("\(expression) = x''"), in: db, fields, orderedBy: order, receive)
+        case .approximate(let index, let equal, let lower, let upper):
+            let column = try SQLiteColumn(of: index, self, after: equal)
+            var conditions = column.conditions(from: lower, to: upper)
+            conditions.add("typeof(\(column.expression)) = 'real'")
+            try read(conditions, in: db, fields, selecting: column.expression, orderedBy: nil, receive)
+        case .range(let index, let equal, let lower, let upper, let isDescending, let place):
+            let column = try SQLiteColumn(of: index, self, after: equal)
+            if !column.isLast {
+                guard place == nil else { throw SQLiteColumn.hasNoPlaces }
+                let conditions = column.conditions(from: lower, to: upper)
+                return try read(conditions, in: db, fields, selecting: column.expression, orderedBy: nil, receive)
+            }
             var (lower, upper) = (lower, upper)
             if let place {
-                let (equal, rest) = try Self.rest(expression, from: lower, to: upper, isDescending, after: place)
+                let (same, rest) = try column.rest(from: lower, to: upper, isDescending, after: place)
                 var isComplete = true
-                try read(equal, in: db, fields, selecting: expression, orderedBy: "rowid") { entry in
+                try read(same, in: db, fields, selecting: column.expression, orderedBy: "rowid") { entry in
                     isComplete = try receive(entry)
                     return isComplete
                 }
                 guard isComplete, let rest else { return }
                 (lower, upper) = rest
             }
-            let conditions = SQLiteConditions(expression, from: lower, to: upper)
+            let conditions = column.conditions(from: lower, to: upper)
             if conditions.isEqual {
                 // With the expression in the order, too, SQLite would sort all rows, and their values, in a file.
-                try read(conditions, in: db, fields, selecting: expression, orderedBy: "rowid", receive)
+                try read(conditions, in: db, fields, selecting: column.expression, orderedBy: "rowid", receive)
             } else if isDescending {
-                try readDescending(expression, from: lower, to: upper, in: db, fields, receive)
+                try readDescending(column, from: lower, to: upper, in: db, fields, receive)
             } else {
-                try read(conditions, in: db, fields, selecting: expression, orderedBy: "\(expression), rowid", receive)
+                let order = "\(column.expression), rowid"
+                try read(conditions, in: db, fields, selecting: column.expression, orderedBy: order, receive)
             }
         }
-    }
-
-    /// The parts of a range after a place: the later items with its key, and the bounds of those with other keys.
-    private static func rest(
-        _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, _ isDescending: Bool,
-        after place: StoragePlace
-    ) throws -> (equal: SQLiteConditions, other: (StorageSortKeyBound, StorageSortKeyBound)?) {
-        guard let key = place.sortKey else {
-            throw StorageError(.invalidArgument, "A place in the order of an index needs a sort key.")
-        }
-        var equal = SQLiteConditions(expression, equals: key)
-        equal.add("rowid > ?", .integer(Int64(place.position)))
-        // Items without a value come last in both orders.
-        if key == .none { return (equal, nil) }
-        let (lower, upper) =
-            isDescending ? (lower, min(upper, .before(key))) : (max(lower, .after(key)), upper)
-        return (equal, lower < upper ? (lower, upper) : nil)
     }
 
     /// The number of items of a scan, at most a limit.
@@ -70,21 +61,22 @@ extension SQLiteTable {
         switch scan {
         case .all(let position): conditions = SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min)))
         case .irregular(let index):
-            conditions = SQLiteConditions("\(try SQLiteIndex(index, of: self).expression) = x''")
-        case .approximate(let index, let lower, let upper):
-            let expression = try SQLiteIndex(index, of: self).expression
-            conditions = SQLiteConditions(expression, from: lower, to: upper)
-            conditions.add("typeof(\(expression)) = 'real'")
-        case .range(let index, let lower, let upper, let isDescending, let place):
-            let expression = try SQLiteIndex(index, of: self).expression
+            conditions = SQLiteConditions("\(try SQLiteIndex(index, of: self).expressions[0]) = x''")
+        case .approximate(let index, let equal, let lower, let upper):
+            let column = try SQLiteColumn(of: index, self, after: equal)
+            conditions = column.conditions(from: lower, to: upper)
+            conditions.add("typeof(\(column.expression)) = 'real'")
+        case .range(let index, let equal, let lower, let upper, let isDescending, let place):
+            let column = try SQLiteColumn(of: index, self, after: equal)
             guard let place else {
-                conditions = SQLiteConditions(expression, from: lower, to: upper)
+                conditions = column.conditions(from: lower, to: upper)
                 break
             }
-            let (equal, rest) = try Self.rest(expression, from: lower, to: upper, isDescending, after: place)
-            let count = try count(equal, upTo: limit, in: db)
+            guard column.isLast else { throw SQLiteColumn.hasNoPlaces }
+            let (same, rest) = try column.rest(from: lower, to: upper, isDescending, after: place)
+            let count = try count(same, upTo: limit, in: db)
             guard let rest, count < limit else { return count }
-            let others = SQLiteConditions(expression, from: rest.0, to: rest.1)
+            let others = column.conditions(from: rest.0, to: rest.1)
             return count + (try self.count(others, upTo: limit == .max ? .max : limit - count, in: db))
         }
         return try count(conditions, upTo: limit, in: db)
@@ -123,7 +115,7 @@ extension SQLiteTable {
                 return StorageItem(key: key)
             }
         }
-        let expression = try request.index.map { try SQLiteIndex($0, of: self).expression }
+        let expression = try request.index.map { try SQLiteIndex($0, of: self).expressions[$0.others.count] }
         let columns = SQLiteItemColumns(request.fields, sortedBy: expression)
         let lookup = try Lookup(Lookup.SQL(columns.sql, from: name), in: db)
         return try lookup.rows(of: request.keys) { key, row in
@@ -162,13 +154,13 @@ extension SQLiteTable {
     /// reads the places of some items in the order of the index, reverses the items with equal keys, and reads the last
     /// of these groups, whose end it has not seen, from its start.
     private func readDescending(
-        _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, in db: Database,
+        _ column: SQLiteColumn, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, in db: Database,
         _ fields: StorageFields, _ receive: (StorageItem) throws -> Bool
     ) throws {
         var upper = upper
         var count = 64
         while true {
-            var places = try places(expression, from: lower, to: upper, count: count, in: db)
+            var places = try places(column, from: lower, to: upper, count: count, in: db)
             let isLast = places.count < count
             places.removeAll { $0.sortKey == nil }
             if !isLast, places.isEmpty {
@@ -189,8 +181,8 @@ extension SQLiteTable {
             }
             guard let cut else { return }
             var isComplete = true
-            let equal = SQLiteConditions(expression, equals: cut)
-            try read(equal, in: db, fields, selecting: expression, orderedBy: "rowid") { entry in
+            let equal = column.conditions(equals: cut)
+            try read(equal, in: db, fields, selecting: column.expression, orderedBy: "rowid") { entry in
                 isComplete = try receive(entry)
                 return isComplete
             }
@@ -202,10 +194,10 @@ extension SQLiteTable {
 
     /// The first places in descending order. Those whose key is a text that is not UTF-8 are without one.
     private func places(
-        _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, count: Int,
+        _ column: SQLiteColumn, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, count: Int,
         in db: Database
     ) throws -> [StoragePlace] {
-        let conditions = SQLiteConditions(expression, from: lower, to: upper)
+        let (conditions, expression) = (column.conditions(from: lower, to: upper), column.expression)
         let statement = try SQLiteStatement(
             """
             SELECT rowid, \(expression) FROM \(name)
@@ -229,72 +221,6 @@ extension SQLiteTable {
         var item = try Self.item(columns, in: statement)
         item.sortKey = place.sortKey
         return item
-    }
-}
-
-/// The conditions of a statement on a table, with their values.
-struct SQLiteConditions {
-    private(set) var sql: String
-    private var values: [StorageSortKey]
-    /// Whether they are about one key, whose items are in insertion order in the index.
-    private(set) var isEqual = false
-
-    init(_ sql: String, _ values: StorageSortKey...) {
-        self.sql = sql
-        self.values = values
-    }
-
-    /// The condition that an expression has a sort key. Unlike a range of one key, it lets SQLite read by row within
-    /// the index.
-    init(_ expression: String, equals key: StorageSortKey) {
-        self.init(key == .none ? "\(expression) IS NULL" : "")
-        isEqual = true
-        if key != .none { add("\(expression) = ?", key) }
-    }
-
-    /// The condition that an expression is in a range of sort keys. A range that ends with the end is that of no value.
-    init(_ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound) {
-        if upper == .end {
-            self.init(expression, equals: .none)
-            return
-        }
-        if case .before(let key) = lower, upper == .after(key) {
-            self.init(expression, equals: key)
-            return
-        }
-        self.init("")
-        switch lower {
-        case .before(let key): add("\(expression) >= ?", key)
-        case .after(let key): add("\(expression) > ?", key)
-        // NULL is not greater than anything.
-        case .start, .end: add("\(expression) >= -9e999")
-        }
-        switch upper {
-        case .before(.none), .start, .end: add("\(expression) < x''")
-        case .before(let key): add("\(expression) < ?", key)
-        case .after(let key): add("\(expression) <= ?", key)
-        }
-    }
-
-    mutating func add(_ sql: String, _ values: StorageSortKey...) {
-        self.sql += self.sql.isEmpty ? sql : " AND \(sql)"
-        self.values += values
-    }
-
-    /// A limit of the number of rows. It is a parameter, because each text of a statement is prepared and kept.
-    var limit: String { "?\(values.count + 1)" }
-
-    /// - Parameter limit: The limit, if the statement has one.
-    func bind(to statement: SQLiteStatement, limit: Int = .max) throws {
-        if limit != .max { try statement.bind(limit, at: Int32(values.count + 1)) }
-        for (index, value) in values.enumerated() {
-            switch value {
-            case .integer(let integer): try statement.bind(Int(integer), at: Int32(index + 1))
-            case .real(let real): try statement.bind(real, at: Int32(index + 1))
-            case .text(let text): try statement.bindCopy(of: text, at: Int32(index + 1))
-            case .none: try statement.bindNull(at: Int32(index + 1))
-            }
-        }
     }
 }
 

@@ -18,7 +18,7 @@ struct SQLiteIndexKeyTests {
     private static func key(_ document: Data, at path: String) -> StorageSortKey? {
         document.withUnsafeBytes { bytes in
             guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return nil }
-            return StorageSortKey(bytes, StorageIndex(path).query.find(in: bytes, range))
+            return StorageSortKey(bytes, StorageIndex.Member(path).query.find(in: bytes, range))
         }
     }
 

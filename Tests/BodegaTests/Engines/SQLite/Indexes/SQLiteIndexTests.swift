@@ -231,8 +231,8 @@ struct SQLiteIndexTests {
             ["\u{1F600}"], ["x", "y", "z"], ["%_?"], ["a'); DROP TABLE data; --"], ["\u{7F}"], ["\u{FEFF}"], ["0"],
         ])
     func names(_ names: [String]) async throws {
-        let index = StorageIndex(StorageIndex.path(of: names))
-        #expect(index.names.map { Array($0.unicodeScalars) } == names.map { Array($0.unicodeScalars) })
+        let index = StorageIndex(StorageIndex.Member.path(of: names))
+        #expect(index.first.names.map { Array($0.unicodeScalars) } == names.map { Array($0.unicodeScalars) })
         let inner = names.reversed().reduce("7") { value, name in "{\(ModelSamples.plainSpelling(of: name)):\(value)}" }
         try await engine.write(Data(inner.utf8), key: CacheKey("x"))
         try await engine.createIndex(index)

@@ -11,25 +11,40 @@ import Testing
 struct SQLiteScanTests {
     private let folder = TemporaryFolder()
     private let index = StorageIndex("n", isForText: false)
+    private let compound = StorageIndex(.init("n", isForText: false), .init("m"))
 
     /// The scans over an index: each form of each bound, in both directions, from the start and after a place.
-    private var scans: [StorageScan] {
+    private var scans: [StorageScan] { scans(of: index) }
+
+    /// Scans of the items with certain keys of the first members.
+    private func scans(of index: StorageIndex, equal: [StorageSortKey] = []) -> [StorageScan] {
         let keys: [StorageSortKey] = [.integer(1), .real(2.5), .text("a")]
         var scans: [StorageScan] = [.all(after: nil), .all(after: 7), .irregular(index)]
         let lowers = [.start] + keys.flatMap { [StorageSortKeyBound.before($0), .after($0)] }
         let uppers = [.before(.none), .end] + keys.flatMap { [StorageSortKeyBound.before($0), .after($0)] }
         for lower in lowers {
             for upper in uppers where lower < upper {
-                scans.append(.approximate(index, from: lower, to: upper))
+                scans.append(.approximate(index, equal: equal, from: lower, to: upper))
                 for isDescending in [false, true] {
-                    for key in [nil, StorageSortKey.none] + keys {
+                    // A range that is not of the last member has no places.
+                    let hasPlaces = equal.count == index.others.count
+                    for key in [nil] + (hasPlaces ? [StorageSortKey.none] + keys : []) {
                         let place = key.map { StoragePlace(sortKey: $0, position: 3) }
-                        scans.append(.range(index, from: lower, to: upper, isDescending: isDescending, after: place))
+                        scans.append(
+                            .range(
+                                index, equal: equal, from: lower, to: upper, isDescending: isDescending, after: place))
                     }
                 }
             }
         }
-        return scans + [.range(index, from: .before(.none), to: .end, isDescending: false, after: nil)]
+        return scans
+            + [.range(index, equal: equal, from: .before(.none), to: .end, isDescending: false, after: nil)]
+    }
+
+    /// The scans over a compound index.
+    private var compoundScans: [StorageScan] {
+        [[], [.integer(1)], [.real(2.5)], [.text("a")], [.none]].flatMap { scans(of: compound, equal: $0) }
+            .filter { if case .all = $0 { false } else { true } }
     }
 
     private func engine(_ count: Int, size: Int = 0) async throws -> SQLiteStorageEngine {
@@ -37,7 +52,10 @@ struct SQLiteScanTests {
         let values = ["1", "1", "1", "2.5", "3", "\"a\"", "null", "\"\\u0061\""]
         let padding = String(repeating: "x", count: size)
         try await engine.write(
-            (0..<count).map { (CacheKey("\($0)"), Data(#"{"n":\#(values[$0 % 8]),"x":"\#(padding)"}"#.utf8)) })
+            (0..<count).map { number in
+                let (first, second) = (values[number % 8], values[number / 8 % 8])
+                return (CacheKey("\(number)"), Data(#"{"n":\#(first),"m":\#(second),"x":"\#(padding)"}"#.utf8))
+            })
         try await engine.createIndex(index)
         return engine
     }
@@ -110,6 +128,29 @@ struct SQLiteScanTests {
             #expect(statement.plan.contains { $0.hasPrefix("SEARCH") }, "\(statement.plan)")
             #expect(!statement.plan.contains { $0.hasPrefix("SCAN \(engine.table.plainName)") }, "\(statement.plan)")
             #expect(statement.sorts == 0, "\(statement.sql)")
+        }
+    }
+
+    @Test("of a compound index reads no item outside of its ranges of each member", arguments: [false, true])
+    func compoundPlans(hasOthers: Bool) async throws {
+        let engine = try await engine(400)
+        if !hasOthers { try await engine.removeIndex(index) }
+        try await engine.createIndex(compound)
+        let statements = try await statements(of: compoundScans, engine)
+        #expect(statements.count > 40)
+        for statement in statements {
+            #expect(!statement.plan.contains { $0.contains("TEMP B-TREE") }, "\(statement.sql)")
+            #expect(statement.sorts == 0 && statement.fullSteps == 0, "\(statement.sql)")
+            let isByPlace = statement.plan.allSatisfy { $0.contains("INTEGER PRIMARY KEY (rowid=?)") }
+            #expect(isByPlace || statement.plan.contains { $0.contains("value:n,text:m") }, "\(statement.plan)")
+        }
+        // By both members: SQLite takes an amount of steps that follows the result.
+        for (limit, bound) in [(Int.max, Int32(2_500)), (1, 400)] {
+            let key = StorageSortKeyBound.before(.integer(3))
+            let scan = StorageScan.range(
+                compound, equal: [.integer(1)], from: key, to: .after(.integer(3)), isDescending: false, after: nil)
+            let steps = try await self.statements(of: [scan], engine, limit: limit).reduce(0) { $0 + $1.steps }
+            #expect(steps < bound)
         }
     }
 

@@ -1,0 +1,60 @@
+/// A member of an index, among items with certain sort keys of the members before it.
+struct SQLiteColumn {
+    /// The SQL of the member's sort key.
+    let expression: String
+    /// Whether items with equal keys are in insertion order in the index.
+    let isLast: Bool
+    private let equal: [(expression: String, key: StorageSortKey)]
+
+    /// - Parameter equal: The sort keys of the members before it.
+    /// - Throws: ``StorageError/Code/invalidArgument`` if SQLite can't have the index, or it has no such member.
+    init(of index: StorageIndex, _ table: SQLiteTable, after equal: [StorageSortKey]) throws {
+        let expressions = try SQLiteIndex(index, of: table).expressions
+        guard equal.count < expressions.count else {
+            throw StorageError(.invalidArgument, "The index \(index) has no member after \(equal.count) others.")
+        }
+        expression = expressions[equal.count]
+        isLast = equal.count == expressions.count - 1
+        self.equal = zip(expressions, equal).map { ($0, $1) }
+    }
+
+    /// The condition that the member has a sort key.
+    func conditions(equals key: StorageSortKey) -> SQLiteConditions {
+        var conditions = first
+        conditions.add(expression, equals: key)
+        return conditions
+    }
+
+    /// The condition that the member's sort key is in a range.
+    func conditions(from lower: StorageSortKeyBound, to upper: StorageSortKeyBound) -> SQLiteConditions {
+        var conditions = first
+        conditions.add(expression, from: lower, to: upper)
+        return conditions
+    }
+
+    private var first: SQLiteConditions {
+        var conditions = SQLiteConditions("")
+        for (expression, key) in equal { conditions.add(expression, equals: key) }
+        return conditions
+    }
+
+    /// The parts of a range after a place: the later items with its key, and the bounds of those with other keys.
+    func rest(
+        from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, _ isDescending: Bool, after place: StoragePlace
+    ) throws -> (same: SQLiteConditions, other: (StorageSortKeyBound, StorageSortKeyBound)?) {
+        guard let key = place.sortKey else {
+            throw StorageError(.invalidArgument, "A place in the order of an index needs a sort key.")
+        }
+        var same = conditions(equals: key)
+        same.add("rowid > ?", .integer(Int64(place.position)))
+        // Items without a value come last in both orders.
+        if key == .none { return (same, nil) }
+        let (lower, upper) =
+            isDescending ? (lower, min(upper, .before(key))) : (max(lower, .after(key)), upper)
+        return (same, lower < upper ? (lower, upper) : nil)
+    }
+
+    /// The error of a scan after a place in a range that is not of the last member.
+    static let hasNoPlaces = StorageError(
+        .invalidArgument, "A range of a compound index has an order only if it is of the last member.")
+}

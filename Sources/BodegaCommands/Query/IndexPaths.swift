@@ -1,0 +1,62 @@
+import Bodega
+
+/// The paths to the values that an index is over: one, or several that are separated by commas.
+struct IndexPaths: Equatable, Sendable, CustomStringConvertible {
+    let paths: [JSONPath]
+    /// The paths as the user wrote them.
+    let description: String
+
+    /// The maximum number of bytes of all paths.
+    private static let longest = 1_000
+
+    /// Reads paths such as `born` or `isDone,dueDate`. A backslash escapes a comma in a name.
+    ///
+    /// - Throws: A ``ToolError`` if one of them is not a path, or makes no sense for an index.
+    init(parsing text: String) throws {
+        var (texts, isEscaped) = ([""], false)
+        for scalar in text.unicodeScalars {
+            if scalar == ",", !isEscaped {
+                texts.append("")
+            } else {
+                texts[texts.count - 1].unicodeScalars.append(scalar)
+            }
+            isEscaped = scalar == "\\" && !isEscaped
+        }
+        paths = try texts.map(JSONPath.init(parsing:))
+        description = text
+    }
+
+    /// Checks that an index over the values makes sense.
+    ///
+    /// - Throws: A ``ToolError`` if a path has an empty name, if they are very long, or if one is there twice.
+    func checkForIndex() throws {
+        if paths.contains(where: { $0.names.contains("") }) {
+            throw ToolError(
+                .usage, "--index \(description): a name in the path is empty. Write member names separated by dots.")
+        }
+        if description.utf8.count > Self.longest {
+            throw ToolError(
+                .usage,
+                "A path of --index has \(description.utf8.count) bytes; the longest has \(Self.longest). Shorten it.")
+        }
+        if Set(paths.map(\.names)).count < paths.count {
+            throw ToolError(.usage, "--index \(description): a path is there twice. Write each once.")
+        }
+    }
+
+    /// An index over the values.
+    var index: StorageIndex {
+        let members = paths.map(\.member)
+        return StorageIndex(members[0], Array(members.dropFirst()))
+    }
+}
+
+extension StorageIndex {
+    /// The paths as the tool reads them.
+    var pathsText: String { members.map { $0.path.replacing(",", with: "\\,") }.joined(separator: ",") }
+
+    /// Whether the index is over the same members as another one, of any kind.
+    func hasPaths(of other: StorageIndex) -> Bool {
+        members.count == other.members.count && zip(members, other.members).allSatisfy { $0.isOver($1.path) }
+    }
+}

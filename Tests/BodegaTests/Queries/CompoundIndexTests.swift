@@ -1,0 +1,200 @@
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Bodega
+
+/// Queries by an index over several properties. The right results come from Swift's arrays.
+@Suite("An index over several properties", .serialized, .unhurriedReads, .timeLimit(.minutes(10)))
+struct CompoundIndexTests {
+
+    private struct Job: Queryable, Sendable {
+        var id: Int
+        var isDone: Bool
+        var status: String
+        var rank: Int?
+        var date: Date
+
+        static let decoded = Locked(0)
+        static let indexes = [
+            Index("isDone", \Job.isDone).then("date", \Job.date),
+            Index("status", \Job.status).then("rank", \Job.rank).then("date", \Job.date),
+        ]
+
+        /// - Parameter place: The place in the order of the dates. The last tenth is done.
+        init(_ id: Int, of count: Int) {
+            self.id = id
+            let place = (id / 2 * 2 * 7_919) % count
+            isDone = place >= count - count / 10
+            // The first spelling is one about which an index for text knows nothing.
+            status = id % 200 == 3 ? "e\u{301}" : ["open", "held", "new", "\u{E9}"][id % 4]
+            rank = id % 7 == 0 ? nil : id * 31 % 5
+            date = Date(timeIntervalSinceReferenceDate: 7e8 + Double(place) + 0.25)
+        }
+
+        init(from decoder: any Decoder) throws {
+            Self.decoded.withLock { $0 += 1 }
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            id = try container.decode(Int.self, forKey: .id)
+            isDone = try container.decode(Bool.self, forKey: .isDone)
+            status = try container.decode(String.self, forKey: .status)
+            rank = try container.decodeIfPresent(Int.self, forKey: .rank)
+            date = try container.decode(Date.self, forKey: .date)
+        }
+    }
+
+    private struct Case {
+        let name: String
+        let query: Query<Job>
+        let isMatch: (Job) -> Bool
+        /// The order; items that it does not decide about are in insertion order.
+        let order: ((Job, Job) -> Bool)?
+        /// The maximum number of rows that a page of 50 reads.
+        let rows: Int
+
+        init(
+            _ name: String, rows: Int, _ query: Query<Job>, order: ((Job, Job) -> Bool)? = nil,
+            isMatch: @escaping (Job) -> Bool
+        ) {
+            (self.name, self.query, self.isMatch, self.order, self.rows) = (name, query, isMatch, order, rows)
+        }
+
+        func expected(of jobs: [Job]) -> [Int] {
+            let matches = jobs.filter(isMatch)
+            guard let order else { return matches.map(\.id) }
+            return matches.enumerated().sorted { left, right in
+                if order(left.element, right.element) { return true }
+                return !order(right.element, left.element) && left.offset < right.offset
+            }.map(\.element.id)
+        }
+    }
+
+    private static func cases(_ count: Int) -> [Case] {
+        let unknown = count / 200 + 1
+        let middle = Date(timeIntervalSinceReferenceDate: 7e8 + Double(count / 2))
+        let late = Date(timeIntervalSinceReferenceDate: 7e8 + Double(count) * 0.95)
+        let (open, accented) = ("open", "\u{E9}")
+        return [
+            Case(
+                "equal, in order", rows: 51, Query(where: #Predicate { !$0.isDone }, sortedBy: SortDescriptor(\.date)),
+                order: { $0.date < $1.date }, isMatch: { !$0.isDone }),
+            Case(
+                "equal, in descending order", rows: 51,
+                Query(where: #Predicate { !$0.isDone }, sortedBy: SortDescriptor(\.date, order: .reverse)),
+                order: { $0.date > $1.date }, isMatch: { !$0.isDone }),
+            Case(
+                "equal, where all matches come late in the order", rows: 51,
+                Query(where: #Predicate { $0.isDone }, sortedBy: SortDescriptor(\.date)),
+                order: { $0.date < $1.date }, isMatch: { $0.isDone }),
+            Case(
+                "equal with a range, in order", rows: 51,
+                Query(where: #Predicate { $0.isDone && $0.date >= late }, sortedBy: SortDescriptor(\.date)),
+                order: { $0.date < $1.date }, isMatch: { $0.isDone && $0.date >= late }),
+            Case(
+                "two equal, in order", rows: 51 + unknown,
+                Query(where: #Predicate { $0.status == open && $0.rank == 2 }, sortedBy: SortDescriptor(\.date)),
+                order: { $0.date < $1.date }, isMatch: { $0.status == "open" && $0.rank == 2 }),
+            Case(
+                "one of them nil", rows: 51 + unknown,
+                Query(
+                    where: #Predicate { $0.status == open && $0.rank == nil },
+                    sortedBy: SortDescriptor(\.date, order: .reverse)),
+                order: { $0.date > $1.date }, isMatch: { $0.status == "open" && $0.rank == nil }),
+            Case(
+                "a text with two spellings", rows: 51 + unknown,
+                Query(where: #Predicate { $0.status == accented && $0.rank == 1 }, sortedBy: SortDescriptor(\.date)),
+                order: { $0.date < $1.date }, isMatch: { $0.status == accented && $0.rank == 1 }),
+            Case(
+                "two equal and a range, in insertion order", rows: count,
+                Query(where: #Predicate { $0.status == open && $0.rank == 2 && $0.date < middle }),
+                isMatch: { $0.status == "open" && $0.rank == 2 && $0.date < middle }),
+            Case(
+                "equal with a range of the second of three", rows: count,
+                Query(where: #Predicate { $0.status == open && $0.rank ?? 9 < 2 }, sortedBy: SortDescriptor(\.date)),
+                order: { $0.date < $1.date }, isMatch: { $0.status == "open" && $0.rank ?? 9 < 2 }),
+            Case(
+                "only the first of three", rows: count, Query(where: #Predicate { $0.status == open }),
+                isMatch: { $0.status == "open" }),
+            Case(
+                "only the second", rows: count, Query(where: #Predicate { $0.date < middle }),
+                isMatch: { $0.date < middle }),
+            Case(
+                "either of two", rows: count,
+                Query(where: #Predicate { $0.status == open || !$0.isDone }, sortedBy: SortDescriptor(\.date)),
+                order: { $0.date < $1.date }, isMatch: { $0.status == "open" || !$0.isDone }),
+            Case(
+                "in the order of two", rows: count,
+                Query(
+                    where: #Predicate { !$0.isDone }, sortedBy: SortDescriptor(\.date, order: .reverse),
+                    SortDescriptor(\.rank)),
+                order: { left, right in
+                    if left.date != right.date { return left.date > right.date }
+                    return (left.rank ?? 9) < (right.rank ?? 9)
+                }, isMatch: { !$0.isDone }),
+        ]
+    }
+
+    @Test("finds the same as an array, and reads what a page needs", arguments: [500, 4_000], [true, false])
+    func pages(count: Int, isIndexed: Bool) async throws {
+        let folder = TemporaryFolder()
+        let jobs = (0..<count).map { Job($0, of: count) }
+        let counting = CountingItems(
+            of: try SQLiteStorageEngine(openingFile: folder.file("jobs"), durability: .relaxed))
+        let storage = ObjectStorage<Job>(storage: counting)
+        try await storage.store(jobs.map { (CacheKey("\($0.id)"), $0) })
+        if isIndexed {
+            try await storage.createIndexes()
+        } else {
+            storage.indexCreation.begin {
+                []
+            } _: { _ in
+            }
+        }
+        for test in Self.cases(count) {
+            let expected = test.expected(of: jobs)
+            var (found, cursor, pages) = ([Int](), QueryCursor?.none, 0)
+            repeat {
+                (_, _) = (counting.take(), Job.decoded.withLock { $0 = 0 })
+                let page = try await storage.fetch(test.query, limit: 50, after: cursor)
+                let decoded = Job.decoded.withLock { $0 }
+                if test.rows < count { #expect(decoded <= test.rows, "\(test.name)") }
+                // The next page begins with a read of the last item.
+                if isIndexed { #expect(counting.count <= test.rows + (cursor == nil ? 0 : 1), "\(test.name)") }
+                found += page.objects.map(\.id)
+                (cursor, pages) = (page.next, pages + 1)
+            } while cursor != nil && pages < 12
+            #expect(found == Array(expected.prefix(pages * 50)), "\(test.name)")
+            #expect(try await storage.count(test.query) == expected.count, "\(test.name)")
+            #expect(try await storage.exists(test.query) == !expected.isEmpty, "\(test.name)")
+            let all = try await storage.fetch(test.query).objects.map(\.id)
+            #expect(all == expected, "\(test.name)")
+        }
+    }
+
+    @Test("has names of members with commas and other characters")
+    func names() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(openingFile: folder.file("items"), durability: .relaxed)
+        let paths = ["a,b", "^", "^,", "A", "text:x", ",", "\u{E9}", "\u{301}"]
+        let item = "{" + paths.map { "\"\($0)\":7" }.joined(separator: ",") + "}"
+        try await engine.write(Data(item.utf8), key: CacheKey("x"))
+        var indexes: Set<StorageIndex> = []
+        for (first, second) in zip(paths, paths.dropFirst() + paths.prefix(1)) {
+            let index = StorageIndex(.init(first), .init(second, isForText: false))
+            indexes.insert(index)
+            indexes.insert(StorageIndex(first))
+            try await engine.createIndex(index)
+            try await engine.createIndex(StorageIndex(first))
+            let range = StorageScan.range(
+                index, equal: [.integer(7)], from: .before(.integer(7)), to: .after(.integer(7)), isDescending: false,
+                after: nil)
+            #expect(try await engine.count(range) == 1)
+        }
+        #expect(try await engine.fetchIndexes() == indexes)
+        for index in indexes { try await engine.removeIndex(index) }
+        #expect(try await engine.fetchIndexes().isEmpty)
+        let large = StorageIndex(.init("a"), (0..<8).map { .init("\($0)") })
+        await #expect(throws: StorageError.self) { try await engine.createIndex(large) }
+    }
+}
