@@ -19,8 +19,10 @@ public import Observation
 /// ## What you can rely on
 /// - The window shows the first ``limit`` matches in the order of the query. Each change of any writer, in this process
 ///   or another, is shown once, at its place, in the order of the engine's log.
-/// - The window is patched: a change reads the changed items only. When more items leave the window than it has in
-///   reserve, it reads the next ones from its edge.
+/// - The window is patched: a change reads the changed items only, and finds their places by binary search. When more
+///   items leave the window than it has in reserve, it reads the next ones from its edge.
+/// - Many changes are prepared off the main actor. A few move the items of ``items`` in place, unless an observer keeps
+///   the array, which is then copied.
 /// - If the engine can't be read, the items stay, ``state`` is ``StoreState/failed(_:)``, and the window tries again.
 ///   If only its log can't be read, as while the base of a mirror is away, the window shows the items, and tries again
 ///   to follow the changes.

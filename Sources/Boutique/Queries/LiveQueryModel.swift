@@ -18,7 +18,7 @@ final class LiveQueryModel<Item: StorableItem>: ObservedItems<WindowItems<Item>,
         if events.isEmpty, !isStateChanged { return nil }
         let points = (events.isEmpty ? [] : [itemsPoint]) + (isStateChanged ? [statePoint] : [])
         return change(points, publishes: !events.isEmpty || isFirst) { [self] _ in
-            if !events.isEmpty { contents.items = update.items }
+            if !events.isEmpty { contents.show(events, or: update.items) }
             (self.hasMore, self.undecodable, state) = (hasMore, undecodable, .loaded)
             return isFirst ? [snapshot] : events
         }
@@ -39,6 +39,22 @@ final class LiveQueryModel<Item: StorableItem>: ObservedItems<WindowItems<Item>,
 
 /// The items of a window, as observers see them.
 struct WindowItems<Item: StorableItem>: ObservedContents {
-    var items: [Item] = []
+    private(set) var items: [Item] = []
     var count: Int { items.count }
+
+    /// Shows other items.
+    ///
+    /// - Parameters:
+    ///   - events: What has changed.
+    ///   - all: All items, if there are many changes. One of few items moves the items in place, which copies them only
+    ///     if an observer keeps them.
+    @MainActor
+    mutating func show(_ events: [LiveQueryEvent<Item>], or all: [Item]?) {
+        if let all {
+            releaseElsewhere(items, count: items.count)
+            items = all
+        } else {
+            for event in events { event.apply(to: &items) }
+        }
+    }
 }

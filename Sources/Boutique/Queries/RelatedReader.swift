@@ -19,6 +19,11 @@ where Related.Target: StorableItem {
         fileprivate var cursor: StorageCursor?
         fileprivate(set) var shown: [QueryRow<RelatedRow<Object, Related>>] = []
 
+        var shownCount: Int { shown.count }
+        func shownRow(at index: Int) -> QueryRow<RelatedRow<Object, Related>> { shown[index] }
+        func shownIndex(of key: CacheKey) -> Int? { shown.firstIndex { $0.key == key } }
+        var changedKeys: Set<CacheKey>? { nil }
+        mutating func didShow() { objects.didShow() }
         var rowCount: Int { objects.rowCount }
         var limit: Int { objects.limit }
         var hasMore: Bool { objects.hasMore }
@@ -104,7 +109,7 @@ where Related.Target: StorableItem {
     /// Reads the groups that are missing, forgets those that no row has, and determines what is shown.
     private func filled(_ contents: Contents) async throws -> Contents {
         var new = contents
-        let rows = new.objects.window.rows
+        let rows = new.objects.window.rows.prefix(.max)
         let groups = rows.map { relation.groups(of: $0.item, $0.key) }
         let needed = Set(groups.joined())
         let missing = needed.subtracting(new.groups)

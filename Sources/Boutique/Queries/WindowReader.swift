@@ -80,40 +80,6 @@ extension StorageDatabase {
     }
 }
 
-/// What a window has read.
-protocol WindowContentsValue: Sendable {
-    associatedtype Item: StorableItem
-
-    /// The rows that are shown.
-    var shown: [QueryRow<Item>] { get }
-    /// The number of rows, with those that are not shown.
-    var rowCount: Int { get }
-    /// The maximum number of rows that are shown.
-    var limit: Int { get }
-    /// Whether there are matches that are not shown.
-    var hasMore: Bool { get }
-    /// The errors of the records that could not be read.
-    var undecodable: [StorageError] { get }
-}
-
-/// What a window shows after a read, and how that differs from what it showed before.
-///
-/// It is prepared off the main actor, in time `n · log(n)` for `n` rows, so that the main actor only has to show it.
-struct WindowUpdate<Contents: WindowContentsValue>: Sendable {
-    let contents: Contents
-    /// The items that are shown.
-    let items: [Contents.Item]
-    /// The events that lead from the earlier items to these.
-    let events: [LiveQueryEvent<Contents.Item>]
-
-    init(_ contents: Contents, after old: Contents?) {
-        self.contents = contents
-        let shown = contents.shown
-        items = shown.map { $0.item }
-        events = QueryRow.events(from: old?.shown ?? [], to: shown)
-    }
-}
-
 /// What has changed since a window was read.
 struct WindowChanges: Sendable {
     /// The changes of the objects.
