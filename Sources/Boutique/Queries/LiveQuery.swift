@@ -33,9 +33,9 @@ public import Observation
 /// ## Observing changes
 /// The Observation framework tracks ``items``, ``state``, ``hasMore`` and ``undecodable``. The query is also an
 /// `ObservableObject`, `$items` publishes the items, and ``events`` is an asynchronous sequence of insertions, updates,
-/// moves and removals.
+/// moves and removals. A ``SectionedLiveQuery`` has the items in sections.
 @MainActor
-public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
+public class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
 
     /// The items, in the order of the query. `$items` publishes them.
     @LiveQueryItems public var items: [Item]
@@ -53,11 +53,12 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     ///   - storage: The storage of the items.
     ///   - limit: The maximum number of items; 100 by default. ``loadMore(_:)`` raises it.
     public nonisolated convenience init(_ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int = 100) {
-        self.init(QueryReader(storage: storage, query: query), limit: limit)
+        self.init(QueryReader(storage: storage, query: query), limit: limit, LiveQueryModel())
     }
 
-    nonisolated init<Reader: WindowReader>(_ reader: Reader, limit: Int) where Reader.Contents.Item == Item {
-        model = LiveQueryModel()
+    nonisolated init<Reader: WindowReader>(_ reader: Reader, limit: Int, _ model: LiveQueryModel<Item>)
+    where Reader.Contents.Item == Item {
+        self.model = model
         loader = LiveQueryLoader(reader, limit: limit, model)
         _items = LiveQueryItems(model)
     }
@@ -141,7 +142,7 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     ///   - limit: The maximum number of items; by default, the present one.
     /// - Throws: The engine's error, or a `CancellationError`. The window then shows the query that it showed before.
     public func change(to query: Query<Item>, limit: Int? = nil) async throws {
-        try await change(limit: limit) { (old: QueryReader<Item>) in QueryReader(storage: old.storage, query: query) }
+        try await change(limit: limit) { (old: QueryReader<Item>) in old.changed(to: query) }
     }
 
     /// Shows what another reader reads.

@@ -32,14 +32,21 @@ where Related.Target: StorableItem {
 
     private let objects: QueryReader<Object>
     private let relation: Relation<Object, Related.Target>
+    let sections: (any ItemSections<RelatedRow<Object, Related>>)?
 
-    init(_ query: RelatedQuery<Object, Related>, in storage: ObjectStorage<Object>) {
+    init(
+        _ query: RelatedQuery<Object, Related>, in storage: ObjectStorage<Object>,
+        sections: (any ItemSections<RelatedRow<Object, Related>>)? = nil
+    ) {
+        self.sections = sections
         objects = QueryReader(storage: storage, query: query.query, spansEngines: true)
         relation = query.relation
     }
 
     /// A reader of the same objects with another query.
-    func changed(to query: RelatedQuery<Object, Related>) -> RelatedReader { RelatedReader(query, in: objects.storage) }
+    func changed(to query: RelatedQuery<Object, Related>) -> RelatedReader {
+        RelatedReader(query, in: objects.storage, sections: sections)
+    }
 
     private var targets: any StorageBackend { relation.targets.storage }
 

@@ -10,6 +10,9 @@ protocol WindowReader: Sendable {
     /// The other engines on whose items the rows depend.
     var others: [any StorageBackend] { get }
 
+    /// The sections of the window, without items, if there are any.
+    var sections: (any ItemSections<Contents.Item>)? { get }
+
     /// Reads all rows of a window.
     func all(limit: Int) async throws -> Contents
 
@@ -42,7 +45,7 @@ extension WindowReader {
 
     /// Reads all rows of a window.
     @concurrent func all(limit: Int, after old: Contents?) async throws -> WindowUpdate<Contents> {
-        WindowUpdate(try await all(limit: limit), after: old)
+        WindowUpdate(try await all(limit: limit), after: old, sections: sections)
     }
 
     /// Reads the changed items of a window, and the rows that it lacks then.
@@ -54,14 +57,14 @@ extension WindowReader {
     @concurrent func update(
         _ read: Contents, with changes: WindowChanges, after old: Contents?
     ) async throws -> WindowUpdate<Contents> {
-        WindowUpdate(try await update(read, with: changes), after: old)
+        WindowUpdate(try await update(read, with: changes), after: old, sections: sections)
     }
 
     /// Shows more rows of a window, and reads those that it lacks then.
     @concurrent func extended(
         _ old: Contents, by count: Int, since cursor: StorageCursor?
     ) async throws -> WindowUpdate<Contents> {
-        WindowUpdate(try await extend(old, by: count, since: cursor), after: old)
+        WindowUpdate(try await extend(old, by: count, since: cursor), after: old, sections: sections)
     }
 }
 

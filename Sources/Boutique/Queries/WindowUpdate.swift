@@ -40,16 +40,16 @@ struct WindowUpdate<Contents: WindowContentsValue>: Sendable {
     /// then updates of the rows that keep their places.
     let events: [LiveQueryEvent<Item>]
     /// All items that are shown; `nil` if the main actor applies the events to the earlier items.
-    let items: [Item]?
+    let all: WindowItems<Item>?
 
-    init(_ contents: Contents, after old: Contents?) {
+    init(_ contents: Contents, after old: Contents?, sections: (any ItemSections<Item>)? = nil) {
         self.contents = contents
         if let old, let keys = contents.changedKeys {
             let keys = Self.differing(keys, old, contents)
             events = Self.events(
                 from: Self.places(of: keys, in: old), in: old, to: Self.places(of: keys, in: contents), in: contents)
             if events.count * contents.shownCount <= Self.maximumWork {
-                items = nil
+                all = nil
                 return
             }
         } else {
@@ -60,7 +60,7 @@ struct WindowUpdate<Contents: WindowContentsValue>: Sendable {
             }
             events = Self.events(from: places(before), in: old, to: places(after), in: contents)
         }
-        items = contents.shown.map { $0.item }
+        all = WindowItems(sections: sections).replaced(with: contents.shown.map { $0.item })
     }
 
     /// The largest number of items that the main actor moves, of which each event can move all.

@@ -96,7 +96,7 @@ private func addresses(of contents: ModelContents) -> Set<UnsafePointer<QueryRow
                 } else {
                     #expect(items == Array(expected()), "seed \(seed), round \(round), step \(step)")
                 }
-                #expect(update.items == nil || update.items == items)
+                #expect(update.all == nil || update.all?.items == items)
                 #expect(contents.shown.map(\.item) == items)
                 contents.didShow()
             }
@@ -114,7 +114,7 @@ private func addresses(of contents: ModelContents) -> Set<UnsafePointer<QueryRow
                 var new = contents
                 new.apply([errands[id].key], [row(Errand(id: id, rank: rank))])
                 let update = WindowUpdate(new, after: contents)
-                #expect(update.items == nil, "The main actor applies the event.")
+                #expect(update.all == nil, "The main actor applies the event.")
                 #expect(update.events.count == 1)
                 worst = max(worst, comparisons.withLock { $0 })
             }
@@ -141,7 +141,7 @@ private func addresses(of contents: ModelContents) -> Set<UnsafePointer<QueryRow
         var reversed = ModelContents(errands.reversed().map { row(Errand(id: $0.id, rank: -$0.id)) }, limit: 20_000)
         reversed.changedKeys = nil
         let update = WindowUpdate(reversed, after: contents)
-        #expect(update.items?.map(\.id) == (0..<20_000).reversed())
+        #expect(update.all?.items.map(\.id) == (0..<20_000).reversed())
         // All but one are moved, and that one is updated.
         #expect(update.events.count == 20_000)
     }
