@@ -46,6 +46,11 @@ func printDecades(of pictures: ObjectStorage<Picture>) async throws {
 }
 
 @MainActor
+func years(of pictures: ObjectStorage<Picture>) -> LiveValues<Int, Picture> {
+    LiveValues(of: \.year, in: pictures)
+}
+
+@MainActor
 @Test func `The gallery of the guide searches and shows more`() async throws {
     let pictures = ObjectStorage<Picture>(storage: MemoryStorageEngine())
     for number in 0..<120 {
@@ -61,4 +66,7 @@ func printDecades(of pictures: ObjectStorage<Picture>) async throws {
     #expect(gallery.window.items.count == 60)
     #expect(!gallery.window.hasMore)
     try await printDecades(of: pictures)
+    let years = years(of: pictures)
+    try await years.valuesHaveLoaded()
+    #expect(years.values == (1900..<2020).map { ValueCount($0, count: 1) })
 }
