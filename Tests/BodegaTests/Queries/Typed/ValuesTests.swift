@@ -37,21 +37,24 @@ private struct Valued: Queryable, Equatable {
     /// Texts that an index does not have: with combining marks or escapes, and longer than those that are examined.
     static let wildTexts = ["e\u{301}", "\"quoted\\\"", String(repeating: "long ", count: 1_000)]
     static let numbers = [0, 1, -1, 7, 1 << 53, 1 << 53 + 1, .max, .min]
-    static let identifiers = (0..<3).map { UUID(uuidString: "6F9619FF-8B86-D011-B42D-00CF4FC964F\($0)")! }
+    static let identifiers = (0..<3).compactMap { UUID(uuidString: "6F9619FF-8B86-D011-B42D-00CF4FC964F\($0)") }
 
     init(_ id: Int, using random: inout SeededGenerator, isWild: Bool) {
+        func one<Element>(of elements: [Element]) -> Element {
+            elements[Int.random(in: elements.indices, using: &random)]
+        }
         self.id = id
-        text = (Self.texts + (isWild ? Self.wildTexts : [])).randomElement(using: &random)!
+        text = one(of: Self.texts + (isWild ? Self.wildTexts : []))
         note = Bool.random(using: &random) ? nil : Self.texts.randomElement(using: &random)
-        number = isWild ? Self.numbers.randomElement(using: &random)! : Int.random(in: -3...3, using: &random)
-        rank = [nil, 1, 2, 3].randomElement(using: &random)!
-        amount = [0, -0.0, 0.1, 0.1.nextUp, 1.5, 1e300, 7, 7].randomElement(using: &random)!
-        isDone = .random(using: &random)
-        date = Date(timeIntervalSinceReferenceDate: [0, 0.1, 7e8, -5e9].randomElement(using: &random)!)
-        kind = [.small, .large, .other].randomElement(using: &random)!
-        optionalKind = [nil, .small, .large].randomElement(using: &random)!
-        large = isWild ? [0, 1, .max, .max - 1].randomElement(using: &random)! : 3
-        identifier = Self.identifiers.randomElement(using: &random)!
+        number = one(of: isWild ? Self.numbers : Array(-3...3))
+        rank = one(of: [nil, 1, 2, 3])
+        amount = one(of: [0, -0.0, 0.1, 0.1.nextUp, 1.5, 1e300, 7, 7])
+        isDone = one(of: [false, true])
+        date = Date(timeIntervalSinceReferenceDate: one(of: [0, 0.1, 7e8, -5e9]))
+        kind = one(of: [.small, .large, .other])
+        optionalKind = one(of: [nil, .small, .large])
+        large = one(of: isWild ? [0, 1, .max, .max - 1] : [3])
+        identifier = one(of: Self.identifiers)
     }
 
     init(from decoder: any Decoder) throws {
