@@ -62,6 +62,26 @@ import Testing
         #expect(engine.scans.withLock { $0 } > scans)
     }
 
+    @Test func `Changes during a read are read once`() async throws {
+        let counting = CountingScans(base: MemoryStorageEngine())
+        let engine = PausingEngine(base: counting)
+        let tasks = ObjectStorage<Errand>(storage: engine)
+        let (gate, opening) = AsyncStream.makeStream(of: Void.self)
+        let isReading = Locked(false)
+        engine.afterScan.plan {
+            isReading.withLock { $0 = true }
+            for await _ in gate {}
+        }
+        let titles = LiveValues(of: \.title, in: tasks)
+        #expect(try await eventually { isReading.withLock { $0 } })
+        for id in 0..<50 { try await tasks.store([Errand(id: id, title: "a")]) }
+        let scans = counting.scans.withLock { $0 }
+        opening.finish()
+        #expect(try await eventually { titles.values == [ValueCount("a", count: 50)] })
+        try await titles.loader.catchUp()
+        #expect(counting.scans.withLock { $0 } <= scans + 2)
+    }
+
     @Test func `Observers hear of other values, and not of changes that leave them the same`() async throws {
         let tasks = ObjectStorage<Errand>(storage: MemoryStorageEngine())
         try await tasks.store([Errand(id: 1, title: "a", rank: 1)])
