@@ -5,7 +5,7 @@ import Foundation
 /// The metric of distinct values.
 extension QueryMetrics {
     var distinctValues: [Metric] {
-        [Metric("query.values", baseline: "ours without an index", maximum: 0.5) { try await values($0) }]
+        [Metric("query.values", baseline: "ours without an index", maximum: 0.25) { try await values($0) }]
     }
 
     private func values(_ plan: Plan) async throws -> Outcome {
