@@ -29,7 +29,7 @@ extension LiveQuery {
     where
         Item == RelatedRow<Object, Related>, Object: StorableItem, Related: StorableItem, Related.Target: StorableItem
     {
-        self.init(RelatedReader(query, in: storage), limit: limit)
+        self.init(RelatedReader(query, in: storage), limit: limit, LiveQueryModel())
     }
 
     /// Shows the rows of another query with related items, see ``change(to:limit:)-(Query<Item>,_)``.

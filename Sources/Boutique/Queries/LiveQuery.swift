@@ -19,8 +19,10 @@ public import Observation
 /// ## What you can rely on
 /// - The window shows the first ``limit`` matches in the order of the query. Each change of any writer, in this process
 ///   or another, is shown once, at its place, in the order of the engine's log.
-/// - The window is patched: a change reads the changed items only. When more items leave the window than it has in
-///   reserve, it reads the next ones from its edge.
+/// - The window is patched: a change reads the changed items only, and finds their places by binary search. When more
+///   items leave the window than it has in reserve, it reads the next ones from its edge.
+/// - Many changes are prepared off the main actor. A few move the items of ``items`` in place, unless an observer keeps
+///   the array, which is then copied.
 /// - If the engine can't be read, the items stay, ``state`` is ``StoreState/failed(_:)``, and the window tries again.
 ///   If only its log can't be read, as while the base of a mirror is away, the window shows the items, and tries again
 ///   to follow the changes.
@@ -31,9 +33,9 @@ public import Observation
 /// ## Observing changes
 /// The Observation framework tracks ``items``, ``state``, ``hasMore`` and ``undecodable``. The query is also an
 /// `ObservableObject`, `$items` publishes the items, and ``events`` is an asynchronous sequence of insertions, updates,
-/// moves and removals.
+/// moves and removals. A ``SectionedLiveQuery`` has the items in sections.
 @MainActor
-public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
+public class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
 
     /// The items, in the order of the query. `$items` publishes them.
     @LiveQueryItems public var items: [Item]
@@ -51,11 +53,12 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     ///   - storage: The storage of the items.
     ///   - limit: The maximum number of items; 100 by default. ``loadMore(_:)`` raises it.
     public nonisolated convenience init(_ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int = 100) {
-        self.init(QueryReader(storage: storage, query: query), limit: limit)
+        self.init(QueryReader(storage: storage, query: query), limit: limit, LiveQueryModel())
     }
 
-    nonisolated init<Reader: WindowReader>(_ reader: Reader, limit: Int) where Reader.Contents.Item == Item {
-        model = LiveQueryModel()
+    nonisolated init<Reader: WindowReader>(_ reader: Reader, limit: Int, _ model: LiveQueryModel<Item>)
+    where Reader.Contents.Item == Item {
+        self.model = model
         loader = LiveQueryLoader(reader, limit: limit, model)
         _items = LiveQueryItems(model)
     }
@@ -139,7 +142,7 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     ///   - limit: The maximum number of items; by default, the present one.
     /// - Throws: The engine's error, or a `CancellationError`. The window then shows the query that it showed before.
     public func change(to query: Query<Item>, limit: Int? = nil) async throws {
-        try await change(limit: limit) { (old: QueryReader<Item>) in QueryReader(storage: old.storage, query: query) }
+        try await change(limit: limit) { (old: QueryReader<Item>) in old.changed(to: query) }
     }
 
     /// Shows what another reader reads.

@@ -28,6 +28,21 @@ public enum LiveQueryEvent<Item: StorableItem>: Sendable {
     case removed(Item, at: Int)
 }
 
+extension LiveQueryEvent {
+    /// Applies the event to the items before it.
+    func apply(to items: inout [Item]) {
+        switch self {
+        case .loaded(let all): items = all
+        case .inserted(let item, let index): items.insert(item, at: index)
+        case .updated(let item, let index): items[index] = item
+        case .moved(let item, let source, let target):
+            items.remove(at: source)
+            items.insert(item, at: target)
+        case .removed(_, let index): items.remove(at: index)
+        }
+    }
+}
+
 extension LiveQueryEvent: SubscribedEvent {
     static var describesLoading: Bool { false }
 

@@ -166,8 +166,9 @@ final class LiveQueryLoader<Reader: WindowReader>: WindowLoader {
     func change(to update: WindowUpdate<Reader.Contents>) -> ShownChange {
         (model.change(to: update) ?? .none).with { [self] in
             if let contents { releaseElsewhere(contents, count: contents.rowCount) }
-            releaseElsewhere(update, count: update.events.count)
+            releaseElsewhere(update.events, count: update.events.count)
             contents = update.contents
+            contents?.didShow()
         }
     }
 }

@@ -22,6 +22,7 @@ struct QueryReader<Item: StorableItem>: Sendable {
     private(set) var query: Query<Item>
     /// Whether the rows are read together with items of other engines.
     var spansEngines = false
+    var sections: (any ItemSections<Item>)?
 
     var engine: any StorageBackend { storage.storage }
 
@@ -31,6 +32,13 @@ struct QueryReader<Item: StorableItem>: Sendable {
     static var maximumErrors: Int { 1_000 }
 
     var hasStablePositions: Bool { engine.traits.contains(.stablePositions) }
+
+    /// A reader of the same objects with another query.
+    func changed(to query: Query<Item>) -> QueryReader {
+        var reader = self
+        reader.query = query
+        return reader
+    }
 
     /// Reads the items behind conditions on references.
     ///

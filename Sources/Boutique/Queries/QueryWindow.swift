@@ -5,20 +5,27 @@ import Bodega
 /// The window has some rows more than it shows, so that a removal need not read.
 struct QueryWindow<Item: StorableItem>: Sendable {
     /// The rows, in order.
-    private(set) var rows: [QueryRow<Item>] = []
+    private(set) var rows: RowList<Item>
     /// Whether there may be matches after the last row.
     private(set) var hasRowsBeyond = true
     /// The maximum number of rows that are shown.
     private(set) var limit: Int
-    private let isAscending: @Sendable (QueryPlace, QueryPlace) -> Bool
+    private let isAscending: RowList<Item>.Order
 
-    init(limit: Int, isAscending: @escaping @Sendable (QueryPlace, QueryPlace) -> Bool) {
+    init(limit: Int, isAscending: @escaping RowList<Item>.Order) {
         self.limit = limit
         self.isAscending = isAscending
+        rows = RowList(isAscending: isAscending)
     }
 
     /// The rows that are shown.
-    var shown: ArraySlice<QueryRow<Item>> { rows.prefix(limit) }
+    var shown: [QueryRow<Item>] { rows.prefix(limit) }
+
+    /// The number of rows that are shown.
+    var shownCount: Int { min(rows.count, limit) }
+
+    /// The index of the row with a key, if it is shown.
+    func shownIndex(of key: CacheKey) -> Int? { rows.index(of: key).flatMap { $0 < limit ? $0 : nil } }
 
     /// Whether there are matches that are not shown.
     var hasMore: Bool { rows.count > limit || hasRowsBeyond }
@@ -39,15 +46,15 @@ struct QueryWindow<Item: StorableItem>: Sendable {
 
     /// Replaces all rows.
     mutating func replace(with rows: [QueryRow<Item>], hasMore: Bool) {
-        self.rows = []
+        self.rows = RowList(isAscending: isAscending)
         append(rows, hasMore: hasMore)
     }
 
     /// Appends the rows after the last one.
     mutating func append(_ more: [QueryRow<Item>], hasMore: Bool) {
         // A row whose place changes while the window reads can be in both. The change is yet to come.
-        var keys = Set(rows.map(\.key))
-        rows += more.filter { keys.insert($0.key).inserted }
+        var new: Set<CacheKey> = []
+        rows.append(more.filter { !rows.contains($0.key) && new.insert($0.key).inserted })
         hasRowsBeyond = hasMore
     }
 
@@ -55,11 +62,10 @@ struct QueryWindow<Item: StorableItem>: Sendable {
     mutating func apply(_ keys: Set<CacheKey>, _ changed: [QueryRow<Item>]) {
         // All matches up to the last row are in the window. It is unknown what is behind it.
         let edge = rows.last?.place
-        rows.removeAll { keys.contains($0.key) }
+        for key in keys { rows.remove(key) }
         for row in changed where !hasRowsBeyond || edge.map({ !isAscending($0, row.place) }) ?? false {
-            rows.append(row)
+            rows.insert(row)
         }
-        rows.sort { isAscending($0.place, $1.place) }
         if rows.count > capacity {
             rows.removeLast(rows.count - capacity)
             hasRowsBeyond = true

@@ -19,6 +19,11 @@ where Related.Target: StorableItem {
         fileprivate var cursor: StorageCursor?
         fileprivate(set) var shown: [QueryRow<RelatedRow<Object, Related>>] = []
 
+        var shownCount: Int { shown.count }
+        func shownRow(at index: Int) -> QueryRow<RelatedRow<Object, Related>> { shown[index] }
+        func shownIndex(of key: CacheKey) -> Int? { shown.firstIndex { $0.key == key } }
+        var changedKeys: Set<CacheKey>? { nil }
+        mutating func didShow() { objects.didShow() }
         var rowCount: Int { objects.rowCount }
         var limit: Int { objects.limit }
         var hasMore: Bool { objects.hasMore }
@@ -27,14 +32,21 @@ where Related.Target: StorableItem {
 
     private let objects: QueryReader<Object>
     private let relation: Relation<Object, Related.Target>
+    let sections: (any ItemSections<RelatedRow<Object, Related>>)?
 
-    init(_ query: RelatedQuery<Object, Related>, in storage: ObjectStorage<Object>) {
+    init(
+        _ query: RelatedQuery<Object, Related>, in storage: ObjectStorage<Object>,
+        sections: (any ItemSections<RelatedRow<Object, Related>>)? = nil
+    ) {
+        self.sections = sections
         objects = QueryReader(storage: storage, query: query.query, spansEngines: true)
         relation = query.relation
     }
 
     /// A reader of the same objects with another query.
-    func changed(to query: RelatedQuery<Object, Related>) -> RelatedReader { RelatedReader(query, in: objects.storage) }
+    func changed(to query: RelatedQuery<Object, Related>) -> RelatedReader {
+        RelatedReader(query, in: objects.storage, sections: sections)
+    }
 
     private var targets: any StorageBackend { relation.targets.storage }
 
@@ -104,7 +116,7 @@ where Related.Target: StorableItem {
     /// Reads the groups that are missing, forgets those that no row has, and determines what is shown.
     private func filled(_ contents: Contents) async throws -> Contents {
         var new = contents
-        let rows = new.objects.window.rows
+        let rows = new.objects.window.rows.prefix(.max)
         let groups = rows.map { relation.groups(of: $0.item, $0.key) }
         let needed = Set(groups.joined())
         let missing = needed.subtracting(new.groups)

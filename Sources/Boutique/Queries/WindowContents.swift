@@ -14,12 +14,24 @@ struct WindowContents<Item: StorableItem>: WindowContentsValue {
     fileprivate let reader: QueryReader<Item>
     /// The ends of the logs of the other engines on which the rows depend; `nil` where there is no log.
     fileprivate var cursors: [StorageCursor?] = []
+    private(set) var changedKeys: Set<CacheKey>?
 
-    var shown: [QueryRow<Item>] { Array(window.shown) }
+    var shown: [QueryRow<Item>] { window.shown }
+    var shownCount: Int { window.shownCount }
+    func shownRow(at index: Int) -> QueryRow<Item> { window.rows[index] }
+    func shownIndex(of key: CacheKey) -> Int? { window.shownIndex(of: key) }
+    mutating func didShow() { changedKeys = [] }
+
     var rowCount: Int { window.rows.count }
     var limit: Int { window.limit }
     var hasMore: Bool { window.hasMore }
     var undecodable: [StorageError] { Array(errors.values) }
+
+    /// Applies changes of the items under some keys, of which the given rows match now.
+    fileprivate mutating func apply(_ keys: [CacheKey], _ rows: [QueryRow<Item>]) {
+        changedKeys?.formUnion(keys)
+        window.apply(Set(keys), rows)
+    }
 
     fileprivate mutating func add(_ new: [StorageError]) {
         for error in new where errors.count < QueryReader<Item>.maximumErrors {
@@ -63,11 +75,11 @@ extension QueryReader: WindowReader {
 
     func update(_ contents: WindowContents<Item>, with changes: WindowChanges) async throws -> WindowContents<Item> {
         var new = contents
-        new.errors = new.errors.filter { !changes.own.keys.contains($0.key) }
+        if !new.errors.isEmpty { for key in changes.own.keys { new.errors[key] = nil } }
         // The rows that do not belong to the window are dropped before the next ones are read.
         for keys in changes.own.parts {
             let part = try await new.reader.rows(of: keys, index: new.index)
-            new.window.apply(Set(keys), part.rows)
+            new.apply(keys, part.rows)
             new.add(part.undecodable)
             if part.isCopy { new.isCopy = true }
         }

@@ -10,6 +10,9 @@ protocol WindowReader: Sendable {
     /// The other engines on whose items the rows depend.
     var others: [any StorageBackend] { get }
 
+    /// The sections of the window, without items, if there are any.
+    var sections: (any ItemSections<Contents.Item>)? { get }
+
     /// Reads all rows of a window.
     func all(limit: Int) async throws -> Contents
 
@@ -42,7 +45,7 @@ extension WindowReader {
 
     /// Reads all rows of a window.
     @concurrent func all(limit: Int, after old: Contents?) async throws -> WindowUpdate<Contents> {
-        WindowUpdate(try await all(limit: limit), after: old)
+        WindowUpdate(try await all(limit: limit), after: old, sections: sections)
     }
 
     /// Reads the changed items of a window, and the rows that it lacks then.
@@ -54,14 +57,14 @@ extension WindowReader {
     @concurrent func update(
         _ read: Contents, with changes: WindowChanges, after old: Contents?
     ) async throws -> WindowUpdate<Contents> {
-        WindowUpdate(try await update(read, with: changes), after: old)
+        WindowUpdate(try await update(read, with: changes), after: old, sections: sections)
     }
 
     /// Shows more rows of a window, and reads those that it lacks then.
     @concurrent func extended(
         _ old: Contents, by count: Int, since cursor: StorageCursor?
     ) async throws -> WindowUpdate<Contents> {
-        WindowUpdate(try await extend(old, by: count, since: cursor), after: old)
+        WindowUpdate(try await extend(old, by: count, since: cursor), after: old, sections: sections)
     }
 }
 
@@ -77,40 +80,6 @@ extension StorageDatabase {
             preconditionFailure("A database reads at a moment, or throws.")
         }
         return value
-    }
-}
-
-/// What a window has read.
-protocol WindowContentsValue: Sendable {
-    associatedtype Item: StorableItem
-
-    /// The rows that are shown.
-    var shown: [QueryRow<Item>] { get }
-    /// The number of rows, with those that are not shown.
-    var rowCount: Int { get }
-    /// The maximum number of rows that are shown.
-    var limit: Int { get }
-    /// Whether there are matches that are not shown.
-    var hasMore: Bool { get }
-    /// The errors of the records that could not be read.
-    var undecodable: [StorageError] { get }
-}
-
-/// What a window shows after a read, and how that differs from what it showed before.
-///
-/// It is prepared off the main actor, in time `n · log(n)` for `n` rows, so that the main actor only has to show it.
-struct WindowUpdate<Contents: WindowContentsValue>: Sendable {
-    let contents: Contents
-    /// The items that are shown.
-    let items: [Contents.Item]
-    /// The events that lead from the earlier items to these.
-    let events: [LiveQueryEvent<Contents.Item>]
-
-    init(_ contents: Contents, after old: Contents?) {
-        self.contents = contents
-        let shown = contents.shown
-        items = shown.map { $0.item }
-        events = QueryRow.events(from: old?.shown ?? [], to: shown)
     }
 }
 

@@ -31,6 +31,25 @@ final class Gallery {
     }
 }
 
+extension Picture {
+    var decade: Int { year / 10 * 10 }
+}
+
+@MainActor
+func printDecades(of pictures: ObjectStorage<Picture>) async throws {
+    let window = SectionedLiveQuery(
+        Query(sortedBy: SortDescriptor(\.year)), in: pictures, limit: 50, sectionedBy: \.decade)
+    try await window.itemsHaveLoaded()
+    for section in window.sections {
+        print(section.value, section.items.map(\.title))
+    }
+}
+
+@MainActor
+func years(of pictures: ObjectStorage<Picture>) -> LiveValues<Int, Picture> {
+    LiveValues(of: \.year, in: pictures)
+}
+
 @MainActor
 @Test func `The gallery of the guide searches and shows more`() async throws {
     let pictures = ObjectStorage<Picture>(storage: MemoryStorageEngine())
@@ -46,4 +65,8 @@ final class Gallery {
     try await gallery.showMore()
     #expect(gallery.window.items.count == 60)
     #expect(!gallery.window.hasMore)
+    try await printDecades(of: pictures)
+    let years = years(of: pictures)
+    try await years.valuesHaveLoaded()
+    #expect(years.values == (1900..<2020).map { ValueCount($0, count: 1) })
 }

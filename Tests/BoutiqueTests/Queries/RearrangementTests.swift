@@ -69,6 +69,42 @@ import Testing
         }
     }
 
+    /// Keys that are in both lists in the same order are omitted, as far as they fall on a number.
+    @Test func `Lists of which only some places are given are rearranged as whole ones`() {
+        var random = SeededGenerator(seed: Seed.current)
+        for round in 0..<600 {
+            let size = round % 40
+            let old = (0..<size).map { $0 }
+            let changed = Set(old.filter { _ in Int.random(in: 0..<4, using: &random) == 0 }).union(size..<size + 3)
+            var new = old.filter { !changed.contains($0) || Bool.random(using: &random) }
+            for key in changed where new.contains(key) || key >= size {
+                new.removeAll { $0 == key }
+                new.insert(key, at: Int.random(in: 0...new.count, using: &random))
+            }
+            func places(_ list: [Int]) -> [Rearrangement.Place<Int>] {
+                list.enumerated().filter { changed.contains($1) }.map { ($0, $1) }
+            }
+            let others = old.count { !changed.contains($0) }
+            let rearrangement = Rearrangement(from: places(old), to: places(new), others: others)
+            #expect(Self.result(of: old, rearrangement, new) == new, "\(old) to \(new)")
+            let kept = Set(old).intersection(new).count
+            let moved = rearrangement.steps.count { if case .move = $0 { true } else { false } }
+            #expect(kept - moved == Self.commonLength(old, new), "\(old) to \(new)")
+            #expect(rearrangement.staying.map { old[$0.old] } == rearrangement.staying.map { new[$0.new] })
+            #expect(Set(rearrangement.staying.map { new[$0.new] }).isSubset(of: changed))
+        }
+    }
+
+    @Test func `One changed place costs the same in any list`() {
+        for size in [1_000, 64_000] {
+            let count = Counter()
+            let key = CountingKey(number: 1, count: count)
+            let rearrangement = Rearrangement(from: [(3, key)], to: [(size - 2, key)], others: size - 1)
+            #expect(rearrangement.steps == [.move(size - 2, from: 3, to: size - 2)])
+            #expect(count.value < 20)
+        }
+    }
+
     @Test func `Reversing a list takes steps in proportion to its length`() {
         let costs = [1_000, 8_000].map { size in
             let count = Counter()

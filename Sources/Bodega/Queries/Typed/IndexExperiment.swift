@@ -96,11 +96,7 @@ struct IndexExperiment<Object: Codable> {
     private var wrappedType: Any.Type { (type as? any OptionalType.Type)?.wrapped ?? type }
 
     /// Whether the key of a value is that of the stored one, so that the two can be compared.
-    private var isPlain: Bool {
-        let type = wrappedType
-        return type is String.Type || type is Bool.Type || type is Date.Type || type is UUID.Type
-            || type is any BinaryInteger.Type || type is any BinaryFloatingPoint.Type || isEnumeration
-    }
+    private var isPlain: Bool { isPlainForm(wrappedType) }
 
     private var isEnumeration: Bool {
         wrappedType is any RawRepresentable.Type
@@ -197,6 +193,12 @@ struct IndexExperiment<Object: Codable> {
             return nil
         }
     }
+}
+
+/// Whether the key of a value of a type is that of the stored one.
+func isPlainForm(_ type: Any.Type) -> Bool {
+    type is String.Type || type is Bool.Type || type is Date.Type || type is UUID.Type
+        || type is any BinaryInteger.Type || type is any BinaryFloatingPoint.Type || type is any RawRepresentable.Type
 }
 
 extension StorageSortKey {

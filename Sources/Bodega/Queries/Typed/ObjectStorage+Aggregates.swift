@@ -88,12 +88,22 @@ extension ObjectStorage {
     private func reduce<Result>(
         _ query: Query<Object>, into initial: Result, _ update: @escaping @Sendable (inout Result, Object) -> Void
     ) async throws -> Result {
+        try await reduce(query, omitting: false, into: initial, update).value
+    }
+
+    /// Combines the objects that match a query, one after the other.
+    ///
+    /// - Parameter omitting: Whether records that can't be decoded or decrypted are omitted.
+    func reduce<Result>(
+        _ query: Query<Object>, omitting: Bool, into initial: Result,
+        _ update: @escaping @Sendable (inout Result, Object) -> Void
+    ) async throws -> (value: Result, unreadable: [StorageError]) {
         prepareIndexes()
-        return try await reading(query, false) { query, engine in
+        return try await reading(query, omitting) { query, engine in
             let reduction = Reduction(initial, update)
             try await query.forEachMatch(in: engine, reduction.begin)
             return reduction.result
-        }.value
+        }
     }
 }
 
@@ -123,10 +133,12 @@ private final class Reduction<Object, Result>: @unchecked Sendable {
 /// The values of a property of many objects.
 ///
 /// @unchecked because the types need not be `Sendable`, and each object is used by one thread only.
-private struct Properties<Object, Value>: @unchecked Sendable {
+struct Properties<Object, Value>: @unchecked Sendable {
     private let property: KeyPath<Object, Value>
 
     init(_ property: KeyPath<Object, Value>) { self.property = property }
+
+    @Sendable func value(_ match: Query<Object>.Match) -> Value { match.object[keyPath: property] }
 
     @Sendable func tally(_ counts: inout [Value: Int], _ object: Object) where Value: Hashable {
         counts[object[keyPath: property], default: 0] += 1
@@ -136,11 +148,11 @@ private struct Properties<Object, Value>: @unchecked Sendable {
         sum += object[keyPath: property]
     }
 
-    @Sendable func add(_ mean: inout Mean, _ object: Object) where Value: BinaryInteger {
+    @Sendable fileprivate func add(_ mean: inout Mean, _ object: Object) where Value: BinaryInteger {
         mean.add(Double(object[keyPath: property]))
     }
 
-    @Sendable func add(_ mean: inout Mean, _ object: Object) where Value: BinaryFloatingPoint {
+    @Sendable fileprivate func add(_ mean: inout Mean, _ object: Object) where Value: BinaryFloatingPoint {
         mean.add(Double(object[keyPath: property]))
     }
 }
