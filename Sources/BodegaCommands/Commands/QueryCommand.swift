@@ -48,8 +48,9 @@ struct QueryCommand: ConsoleCommand {
             that were. Folders and encrypted items have no indexes. An index over several values, separated by commas, \
             serves conditions that the first ones equal a literal, together with a range or the order of the next one. \
             --indexes prints the path of each index and its kind, with --json as {"path", "kind"}: value, or text for \
-            one that a program has created for comparing texts as Swift does, one for each value. --explain prints, instead of items, how a query reads the store, the indexes, and \
-            which others would help, with --json as {"plan", "indexes", "advice"}.
+            one that a program has created for comparing texts as Swift does, one for each value. --explain prints, \
+            instead of items, how a query reads the store, the indexes, and which others would help, with --json as \
+            {"plan", "indexes", "advice"}.
 
             EXAMPLES:
               bodega query people.db --where 'match(@.name, "A.*")' --limit 10

@@ -9,7 +9,7 @@ extension StorageQuery {
     /// others. So all reads must answer from one moment.
     ///
     /// - Parameters:
-    ///   - index: The index. Matches with the same key in it have the same value.
+    ///   - index: The index, over one member. Matches with the same key in it have the same value.
     ///   - hasAbsentValue: Whether this is also so for items without the member.
     ///   - value: The value of a match.
     /// - Returns: `nil` if the index has too many keys, or some that several values share.
@@ -17,7 +17,7 @@ extension StorageQuery {
         in engine: StorageReader, by index: StorageIndex, hasAbsentValue: Bool,
         _ value: @escaping @Sendable (Match) -> Value
     ) async throws -> [Value: Int]? {
-        let narrowing = condition.narrowing(by: index)
+        let narrowing = condition.narrowing(by: index.first)
         var certain = narrowing.certain
         if !hasAbsentValue { certain = certain.intersection(.values) }
         let doubtful = try await doubtfulValues(
@@ -33,7 +33,8 @@ extension StorageQuery {
                 guard number <= Self.maximumValues, let value = sample.value, sample.key.isOfOneNumber else {
                     return nil
                 }
-                let count = try await engine.count(StorageSortKeyRanges(sample.key).scans(of: index), upTo: .max)
+                let ofKey = StorageSortKeyRanges(sample.key)
+                let count = try await engine.count(IndexUse(of: index, ofKey).scans(of: ofKey), upTo: .max)
                 counts[value, default: 0] += count - doubtful.countedKeys[sample.key, default: 0]
                 if sample.key == .none { break }
                 lower = .after(sample.key)
@@ -71,7 +72,7 @@ extension StorageQuery {
     ) async throws -> DoubtfulValues<Value> {
         let approximate = certain.approximated.subtracting(unknown).intersection(.values)
         let scans =
-            [.irregular(index)] + unknown.scans(of: index)
+            [.irregular(index)] + IndexUse(of: index, unknown).scans(of: unknown)
             + approximate.ranges.map { .approximate(index, from: $0.lower, to: $0.upper) }
         let doubtful = Locked(DoubtfulValues<Value>())
         try await engine.scan(scans) { [examine] in

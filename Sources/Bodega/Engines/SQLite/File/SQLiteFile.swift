@@ -56,8 +56,8 @@ package final class SQLiteFile: Sendable {
     private let shrinker = SQLiteWALShrinker()
     /// Admits every reader.
     let readers: ReaderGate
-    /// Limits the number of moments to one less than that of readers. So other readers, which can block the threads that
-    /// the tasks of moments need, have a place.
+    /// Limits the number of moments to one less than that of readers. So other readers, which can block the threads
+    /// that the tasks of moments need, have a place.
     let moments = AsyncLock(holders: SQLiteConnectionPool.maximumReaderCount - 1, ignoringCancellation: true)
     /// Whether this has changed the schema, see ``table(ofCollection:)``.
     let hasCreatedCollections = Locked(false)
