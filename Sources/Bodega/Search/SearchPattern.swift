@@ -21,6 +21,8 @@ package struct SearchPattern: Sendable {
     private(set) var phrases: [Phrase] = []
     private var root = Node.all([])
 
+    package var phraseCount: Int { phrases.count }
+
     package init(_ expression: SearchExpression, _ form: SearchForm) {
         self.form = form
         root = node(expression.node) ?? .all([])

@@ -32,7 +32,9 @@ package struct SearchRanking: Hashable, Sendable {
     ///   - weights: The weight of each text.
     package func score(_ counts: SearchCounts, phrases: [Int], weights: [Double]) -> Double {
         let average = Double(length) / Double(count)
-        let norm = Self.k1 * (1 - Self.b + Self.b * Double(counts.length) / average)
+        // Parts of words are found in texts without a trigram, too.
+        let relative = average > 0 ? Self.b * Double(counts.length) / average : Self.b
+        let norm = Self.k1 * (1 - Self.b + relative)
         return phrases.reduce(0) { score, phrase in
             let found = Double(found[phrase])
             let rarity = log((Double(count) - found + 0.5) / (found + 0.5))

@@ -6,12 +6,17 @@ import BodegaTesting
 enum SearchSamples {
     private static let words = ["alpha", "Beta", "gamma", "delta", "alphabet", "be", "ÉLAN", "élan", "x1", "中文", "a"]
 
+    /// One of several values.
+    static func pick<Value>(_ values: [Value], _ random: inout SeededGenerator) -> Value {
+        values[Int.random(in: values.indices, using: &random)]
+    }
+
     /// A text of few words, with sentences.
     static func text(_ random: inout SeededGenerator, words count: ClosedRange<Int>) -> String {
         var text = ""
         for _ in 0..<Int.random(in: count, using: &random) {
-            text += words.randomElement(using: &random)!
-            text += [" ", " ", " ", "-", ", ", ". ", ": ", ".\n", "; "].randomElement(using: &random)!
+            text += pick(words, &random)
+            text += pick([" ", " ", " ", "-", ", ", ". ", ": ", ".\n", "; "], &random)
         }
         return text
     }
@@ -27,35 +32,40 @@ enum SearchSamples {
                 let value = UInt32.random(in: 1...0x10FFFF, using: &random)
                 if let scalar = Unicode.Scalar(value) { text.append(scalar) }
             } else {
-                text.append(scalars.randomElement(using: &random)!)
+                text.append(pick(scalars, &random))
             }
         }
         return String(text)
     }
 
-    /// An expression without a negation in another one.
-    static func expression(_ random: inout SeededGenerator, depth: Int = 3, form: SearchForm) -> SearchExpression {
-        let kind = Int.random(in: 0..<(depth == 0 ? 3 : 7), using: &random)
-        func parts(_ random: inout SeededGenerator) -> [SearchExpression] {
-            (0..<Int.random(in: 1...3, using: &random)).map { _ in expression(&random, depth: depth - 1, form: form) }
+    /// An expression that FTS5 can evaluate.
+    ///
+    /// - Parameter isScored: Whether FTS5 has a defined score for it. Where a part in a disjunction does not match, or
+    ///   a negation is in another one, FTS5 counts some words of it in some rows, depending on how far it has read.
+    static func expression(
+        _ random: inout SeededGenerator, depth: Int = 3, form: SearchForm, isScored: Bool = true
+    ) -> SearchExpression {
+        let kind = depth == 0 ? 0 : Int.random(in: 0..<6, using: &random)
+        func parts(_ random: inout SeededGenerator, depth: Int) -> [SearchExpression] {
+            (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                expression(&random, depth: depth, form: form, isScored: isScored)
+            }
         }
         switch kind {
-        case 0, 1, 2:
-            if form == .substrings {
-                let parts = ["alp", "bet", "a b", "lpha", "ta. ", "gam", "DELTA", "élan"]
-                return .phrase(parts.randomElement(using: &random)!)
-            }
-            let phrase = text(&random, words: 1...(kind == 0 ? 1 : 2))
-            return kind == 2 ? .prefix(phrase.first.map { String($0) } ?? "") : .phrase(phrase)
-        case 3, 4: return .all(parts(&random))
-        case 5: return .any(parts(&random))
+        case 0, 1: return phrase(&random, form)
+        case 2, 3: return .all(parts(&random, depth: depth - 1))
+        case 4: return .any(parts(&random, depth: isScored ? 0 : depth - 1))
         default:
-            // A negation in this one would have an undefined effect on the score in FTS5.
-            let excluded = SearchExpression.any(
-                (0..<Int.random(in: 1...2, using: &random)).map { _ in
-                    expression(&random, depth: 0, form: form)
-                })
-            return .all([expression(&random, depth: depth - 1, form: form), .not(excluded)])
+            let excluded = SearchExpression.any(parts(&random, depth: isScored ? 0 : depth - 1))
+            return .all(parts(&random, depth: depth - 1) + [.not(excluded)])
         }
+    }
+
+    private static func phrase(_ random: inout SeededGenerator, _ form: SearchForm) -> SearchExpression {
+        if form == .substrings {
+            return .phrase(pick(["alp", "bet", "a b", "lpha", "ta. ", "gam", "DELTA", "élan"], &random))
+        }
+        let phrase = text(&random, words: 1...Int.random(in: 1...2, using: &random))
+        return Int.random(in: 0..<3, using: &random) == 0 ? .prefix(String(phrase.prefix(1))) : .phrase(phrase)
     }
 }

@@ -89,7 +89,7 @@ extension ObjectStorage {
         _ query: Query<Object>, into initial: Result, _ update: @escaping @Sendable (inout Result, Object) -> Void
     ) async throws -> Result {
         prepareIndexes()
-        return try await reading(query, false) { query, engine in
+        return try await reading(query.unordered, false) { query, engine in
             let reduction = Reduction(initial, update)
             try await query.forEachMatch(in: engine, reduction.begin)
             return reduction.result
