@@ -80,7 +80,9 @@ extension SearchPattern {
 
     /// The places of all phrases that may occur, in order.
     func instances(in text: SearchText) -> [(phrase: Int, place: Range<Int>)] {
-        let instances = wanted.flatMap { phrase in places(of: phrase, in: text).map { (phrase: phrase, place: $0) } }
-        return instances.sorted { ($0.place.lowerBound, $0.phrase) < ($1.place.lowerBound, $1.phrase) }
+        let wanted = Set(wanted)
+        var instances: [(phrase: Int, place: Range<Int>)] = []
+        forEachPlace(in: text) { phrase, place in if wanted.contains(phrase) { instances.append((phrase, place)) } }
+        return instances
     }
 }

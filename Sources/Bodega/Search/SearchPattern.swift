@@ -20,12 +20,16 @@ package struct SearchPattern: Sendable {
     package let form: SearchForm
     private(set) var phrases: [Phrase] = []
     private var root = Node.all([])
+    /// The numbers of the phrases by the first byte of their first word, so that a long list of words does not have to
+    /// be compared with each word of a text.
+    private var starts: [[Int]] = Array(repeating: [], count: 256)
 
     package var phraseCount: Int { phrases.count }
 
     package init(_ expression: SearchExpression, _ form: SearchForm) {
         self.form = form
         root = node(expression.node) ?? .all([])
+        for (number, phrase) in phrases.enumerated() { starts[Int(phrase.words[0][0])].append(number) }
     }
 
     /// Returns a part of an expression, `nil` if it has no effect.
@@ -50,24 +54,30 @@ package struct SearchPattern: Sendable {
 
     // MARK: Matching
 
-    /// The places of a phrase in a text, as ranges of tokens in order.
-    func places(of phrase: Int, in text: SearchText) -> [Range<Int>] {
-        let (words, isPrefix) = (phrases[phrase].words, phrases[phrase].isPrefix)
-        let (count, letters) = (words.count, text.letters)
-        var places: [Range<Int>] = []
-        if text.tokens.count < count { return [] }
-        for first in 0...(text.tokens.count - count) {
-            let isFound = words.indices.allSatisfy { index in
-                let (word, range) = (words[index], text.tokens[first + index].letters)
-                let isBeginning = isPrefix && index == count - 1
-                guard isBeginning ? range.count >= word.count : range.count == word.count else { return false }
-                // A loop of its own, because this is called for each word of each text.
-                for offset in word.indices where letters[range.lowerBound + offset] != word[offset] { return false }
-                return true
+    /// Passes on the places of all phrases in a text, as ranges of tokens, in order.
+    func forEachPlace(in text: SearchText, _ receive: (_ phrase: Int, _ place: Range<Int>) -> Void) {
+        text.letters.withUnsafeBufferPointer { letters in
+            for (first, token) in text.tokens.enumerated() {
+                for phrase in starts[Int(letters[token.letters.lowerBound])]
+                where isFound(phrases[phrase], at: first, in: text, letters) {
+                    receive(phrase, first..<first + phrases[phrase].words.count)
+                }
             }
-            if isFound { places.append(first..<first + count) }
         }
-        return places
+    }
+
+    private func isFound(
+        _ phrase: Phrase, at first: Int, in text: SearchText, _ letters: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        let count = phrase.words.count
+        if first + count > text.tokens.count { return false }
+        for (index, word) in phrase.words.enumerated() {
+            let range = text.tokens[first + index].letters
+            let isBeginning = phrase.isPrefix && index == count - 1
+            guard isBeginning ? range.count >= word.count : range.count == word.count else { return false }
+            for offset in word.indices where letters[range.lowerBound + offset] != word[offset] { return false }
+        }
+        return true
     }
 
     /// Returns whether texts match in which phrases are found.

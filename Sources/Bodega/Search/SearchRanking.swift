@@ -56,10 +56,12 @@ package struct SearchCounts: Sendable {
     ///
     /// - Parameter texts: The texts, `nil` where an object has none.
     package init(of pattern: SearchPattern, in texts: [String?]) {
-        let divided = texts.map { $0.map { SearchText($0, pattern.form) } }
-        length = divided.reduce(0) { $0 + ($1?.length ?? 0) }
-        counts = pattern.phrases.indices.map { phrase in
-            divided.map { text in text.map { pattern.places(of: phrase, in: $0).count } ?? 0 }
+        (length, counts) = (0, pattern.phrases.map { _ in texts.map { _ in 0 } })
+        for (number, text) in texts.enumerated() {
+            guard let text else { continue }
+            let divided = SearchText(text, pattern.form)
+            length += divided.length
+            pattern.forEachPlace(in: divided) { phrase, _ in counts[phrase][number] += 1 }
         }
     }
 

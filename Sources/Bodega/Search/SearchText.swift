@@ -29,37 +29,63 @@ package struct SearchText: Sendable {
     func letters(of token: Int) -> ArraySlice<UInt8> { letters[tokens[token].letters] }
 
     private mutating func divide(_ text: UnsafeBufferPointer<UInt8>) {
-        letters.reserveCapacity(text.count)
+        var tokens: [Token] = []
         tokens.reserveCapacity(form == .words ? text.count / 5 : text.count)
-        let table = SearchLetters.of(form)
+        // Of two bytes, a letter can become three.
+        letters = Array(unsafeUninitializedCapacity: text.count + text.count / 2) { [form] letters, count in
+            var writer = Writer(letters: letters)
+            if form == .words {
+                Self.divideIntoWords(text, &writer, &tokens)
+            } else {
+                Self.divideIntoCharacters(text, &writer, &tokens)
+            }
+            count = writer.count
+        }
+        self.tokens = tokens
+    }
+
+    private static func divideIntoWords(
+        _ text: UnsafeBufferPointer<UInt8>, _ writer: inout Writer, _ tokens: inout [Token]
+    ) {
+        let table = SearchLetters.of(.words)
         var position = 0
         // The place of the word that is being read, `nil` between words.
         var start: (text: Int, letters: Int)?
+        func end(at position: Int, _ writer: Writer) {
+            guard let word = start else { return }
+            let size = min(writer.count - word.letters, maximumSize)
+            tokens.append(Token(letters: word.letters..<word.letters + size, range: word.text..<position))
+            start = nil
+        }
         while position < text.count {
             let begin = position
-            let letter = Self.scalar(text, &position)
-            let plain = letter < 0x80 ? SearchLetters.plain(UInt8(letter), form) : table.plain(letter)
-            if form == .substrings {
-                let first = letters.count
-                append(plain)
-                tokens.append(Token(letters: first..<letters.count, range: begin..<position))
-            } else if plain > SearchLetters.dropped {
-                if start == nil { start = (begin, letters.count) }
-                append(plain)
-            } else if plain == SearchLetters.separator, let word = start {
-                end(word, at: begin)
-                start = nil
+            let letter = scalar(text, &position)
+            let plain = letter < 0x80 ? SearchLetters.plain(UInt8(letter), .words) : table.plain(letter)
+            if plain > SearchLetters.dropped {
+                if start == nil { start = (begin, writer.count) }
+                writer.append(plain)
+            } else if plain == SearchLetters.separator {
+                end(at: begin, writer)
             }
         }
-        if let start { end(start, at: position) }
+        end(at: position, writer)
     }
 
-    private mutating func end(_ word: (text: Int, letters: Int), at end: Int) {
-        let count = min(letters.count - word.letters, Self.maximumSize)
-        tokens.append(Token(letters: word.letters..<word.letters + count, range: word.text..<end))
+    private static func divideIntoCharacters(
+        _ text: UnsafeBufferPointer<UInt8>, _ writer: inout Writer, _ tokens: inout [Token]
+    ) {
+        let table = SearchLetters.of(.substrings)
+        var position = 0
+        while position < text.count {
+            let (begin, first) = (position, writer.count)
+            let letter = scalar(text, &position)
+            writer.append(letter < 0x80 ? SearchLetters.plain(UInt8(letter), .substrings) : table.plain(letter))
+            tokens.append(Token(letters: first..<writer.count, range: begin..<position))
+        }
     }
 
     /// Reads the scalar at a place in a string's UTF-8, which is always valid.
+    @inline(__always)
     private static func scalar(_ text: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> UInt32 {
         let first = text[position]
         position += 1
@@ -73,21 +99,33 @@ package struct SearchText: Sendable {
         return scalar
     }
 
-    private mutating func append(_ scalar: UInt32) {
-        switch scalar {
-        case ..<0x80: letters.append(UInt8(scalar))
-        case ..<0x800:
-            letters.append(UInt8(0xC0 | scalar >> 6))
-            letters.append(UInt8(0x80 | scalar & 0x3F))
-        case ..<0x10000:
-            letters.append(UInt8(0xE0 | scalar >> 12))
-            letters.append(UInt8(0x80 | scalar >> 6 & 0x3F))
-            letters.append(UInt8(0x80 | scalar & 0x3F))
-        default:
-            letters.append(UInt8(0xF0 | scalar >> 18))
-            letters.append(UInt8(0x80 | scalar >> 12 & 0x3F))
-            letters.append(UInt8(0x80 | scalar >> 6 & 0x3F))
-            letters.append(UInt8(0x80 | scalar & 0x3F))
+    /// Writes letters as UTF-8.
+    private struct Writer {
+        let letters: UnsafeMutableBufferPointer<UInt8>
+        private(set) var count = 0
+
+        init(letters: UnsafeMutableBufferPointer<UInt8>) { self.letters = letters }
+
+        @inline(__always)
+        mutating func append(_ scalar: UInt32) {
+            if scalar < 0x80 { return append(byte: scalar) }
+            if scalar < 0x800 {
+                append(byte: 0xC0 | scalar >> 6)
+            } else {
+                if scalar < 0x10000 {
+                    append(byte: 0xE0 | scalar >> 12)
+                } else {
+                    append(byte: 0xF0 | scalar >> 18)
+                    append(byte: 0x80 | scalar >> 12 & 0x3F)
+                }
+                append(byte: 0x80 | scalar >> 6 & 0x3F)
+            }
+            append(byte: 0x80 | scalar & 0x3F)
+        }
+
+        private mutating func append(byte: UInt32) {
+            letters.initializeElement(at: count, to: UInt8(truncatingIfNeeded: byte))
+            count += 1
         }
     }
 }

@@ -23,6 +23,14 @@ extension Article: Queryable {
     ]
 }
 
+private struct Remark: Codable, Sendable, Queryable {
+    var id: Int
+    var articleID: String
+    var text: String
+
+    static let searchable = [Searchable("text", \Remark.text)]
+}
+
 private struct Mute: Codable, Sendable, Queryable {
     var name: String
 }
@@ -106,6 +114,8 @@ struct SearchQueryTests {
             #expect(try await storage.first(query)?.object == expected.first, comment)
             #expect(try await storage.count(query) == expected.count, comment)
             #expect(try await storage.exists(query) == !expected.isEmpty, comment)
+            let counts = Dictionary(grouping: expected, by: \.rank).mapValues(\.count)
+            #expect(try await storage.count(query, by: \.rank) == counts, comment)
             #expect(try await storage.sum(of: \.rank, query) == expected.reduce(0) { $0 + $1.rank }, comment)
 
             let low = query.filter(#Predicate { $0.rank < 2 })
@@ -235,6 +245,31 @@ struct SearchQueryTests {
             let error = await #expect(throws: StorageError.self) { try await read(Query<Mute>().searching("a")) }
             #expect(error?.code == .invalidArgument)
         }
+    }
+
+    @Test("A search goes through references, and its results have related items", arguments: [false, true])
+    func references(inOneDatabase isOneDatabase: Bool) async throws {
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        let articles = ObjectStorage<Article>(storage: file)
+        let comments = ObjectStorage<Remark>(
+            storage: isOneDatabase ? try file.collection(named: "remarks") : MemoryStorageEngine())
+        for (id, title) in ["red apple", "green apple apple", "pear"].enumerated() {
+            let article = Article(id: id, title: title)
+            try await articles.store(article, forKey: article.key)
+        }
+        for (id, articleID) in [0, 1, 1, 2, 7].enumerated() {
+            let remark = Remark(id: id, articleID: "\(articleID)", text: id < 3 ? "fresh" : "fresh fresh and \(id)")
+            try await comments.store(remark, forKey: CacheKey("\(id)"))
+        }
+        let onApples = Query<Remark>().searching("fresh")
+            .filter(\.articleID, in: articles, matching: Query<Article>().searching("apple")) { CacheKey($0) }
+        #expect(try await comments.fetch(onApples).objects.map(\.id) == [0, 1, 2])
+        #expect(try await comments.count(onApples) == 3)
+        let page = try await comments.fetch(onApples, limit: 2)
+        let rest = try await comments.fetch(onApples, limit: 2, after: page.next)
+        #expect(page.objects.map(\.id) + rest.objects.map(\.id) == [0, 1, 2] && rest.next == nil)
+        let rows = try await comments.fetch(onApples.including(\.articleID, from: articles) { CacheKey($0) }).rows
+        #expect(rows.map(\.related?.id) == [0, 1, 1])
     }
 
     /// `Place` is that of the guide.

@@ -40,8 +40,8 @@ enum SearchSamples {
 
     /// An expression that FTS5 can evaluate.
     ///
-    /// - Parameter isScored: Whether FTS5 has a defined score for it. Where a part in a disjunction does not match, or
-    ///   a negation is in another one, FTS5 counts some words of it in some rows, depending on how far it has read.
+    /// - Parameter isScored: Whether FTS5 has a defined score for it. Of a disjunction of other parts than words, and
+    ///   of a negation in another one, FTS5 counts some words in some rows only, depending on how far it has read.
     static func expression(
         _ random: inout SeededGenerator, depth: Int = 3, form: SearchForm, isScored: Bool = true
     ) -> SearchExpression {
@@ -51,13 +51,18 @@ enum SearchSamples {
                 expression(&random, depth: depth, form: form, isScored: isScored)
             }
         }
+        func alternatives(_ random: inout SeededGenerator) -> [SearchExpression] {
+            if !isScored { return parts(&random, depth: depth - 1) }
+            return (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                form == .words ? .phrase(pick(words, &random)) : phrase(&random, form)
+            }
+        }
         switch kind {
         case 0, 1: return phrase(&random, form)
         case 2, 3: return .all(parts(&random, depth: depth - 1))
-        case 4: return .any(parts(&random, depth: isScored ? 0 : depth - 1))
+        case 4: return .any(alternatives(&random))
         default:
-            let excluded = SearchExpression.any(parts(&random, depth: isScored ? 0 : depth - 1))
-            return .all(parts(&random, depth: depth - 1) + [.not(excluded)])
+            return .all(parts(&random, depth: depth - 1) + [.not(.any(alternatives(&random)))])
         }
     }
 

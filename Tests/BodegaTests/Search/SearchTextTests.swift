@@ -71,7 +71,7 @@ struct SearchTextTests {
         let expression = SearchExpression.words(start + "ac")
         let pattern = SearchPattern(expression, .words)
         #expect(try table.search(pattern.fts5 ?? "", weights: [1]).count == 1)
-        #expect(pattern.places(of: 0, in: SearchText(start + "ab", .words)).count == 1)
+        #expect(pattern.instances(in: SearchText(start + "ab", .words)).count == 1)
     }
 
     @Test("A text that is not UTF-8 is divided like the repaired one")
