@@ -20,7 +20,8 @@ public import Observation
 /// - The window shows the first ``limit`` matches in the order of the query. Each change of any writer, in this process
 ///   or another, is shown once, at its place, in the order of the engine's log.
 /// - The window is patched: a change reads the changed items only. When more items leave the window than it has in
-///   reserve, it reads the next ones from its edge.
+///   reserve, it reads the next ones from its edge. There is one exception: of a search without sort descriptors, it
+///   reads all items after each change, because each item can change how relevant all others are.
 /// - If the engine can't be read, the items stay, ``state`` is ``StoreState/failed(_:)``, and the window tries again.
 ///   If only its log can't be read, as while the base of a mirror is away, the window shows the items, and tries again
 ///   to follow the changes.

@@ -6,7 +6,8 @@ extension ObjectStorage {
     /// Fetches the first objects that match a query, or the next ones.
     ///
     /// An engine with an index, see ``Queryable``, reads only some items. Of other engines, this reads all items, some
-    /// at a time, and keeps about twice as many as the limit.
+    /// at a time, and keeps about twice as many as the limit. The first page of a search in the order of relevance
+    /// needs one more read of all items, on each engine.
     ///
     /// Pages begin after the last object of the page before. An object that changes its place between two calls can be
     /// on both pages or on none, an object that stays where it is is on one.
