@@ -19,19 +19,26 @@ struct QueryCommand: ConsoleCommand {
             characters, match is for a whole string and search for a part of it, classes are [a-z] and \\p{Lu}, and \
             there is no \\d, \\w or \\s. An invalid expression is an error, although by RFC 9535 it matches nothing.
 
-            --sort, --select and --index take member names separated by dots, such as owner.name. The direction to \
-            sort in, asc or desc, follows a colon; it is required after a name that contains a colon. In ascending \
-            order, numbers come first, with false and true as 0 and 1, then strings, by their Unicode scalars. Arrays \
-            and objects count as strings: their JSON text without whitespace. A number that is not an integer of 64 \
-            bits counts as the nearest double. Items without the value, or with null, come last in both directions. \
-            Items with equal values, and all items without --sort, come in the order in which they were first written.
+            --search finds items by words in the values that --search-in names, which are strings or arrays of \
+            strings. All words must occur, in any of the values; "two words" in quotation marks are a phrase, and swi* \
+            is the beginning of a word. OR, AND, NOT and a minus sign before a word combine them, with parentheses. \
+            Case and diacritics do not count. With --substrings, any part of a text is found, also within a word. \
+            Without --sort, the most relevant items come first.
 
-            Items are printed as they are found, and reading stops at the limit, without --sort and with --sort in the \
-            order of an index. Otherwise all items are read, and those that are found are sorted. An item that another \
-            program changes in the meantime may be missing, or be printed twice. Items that are not JSON are left out, \
-            and the number of those that were read is reported on standard error. If an item is encrypted and can't be \
-            decrypted, it is unknown whether it meets the condition: the others are printed, its key is listed on \
-            standard error, and the exit status is 1.
+            --sort, --select, --search-in and --index take member names separated by dots, such as owner.name. The \
+            direction to sort in, asc or desc, follows a colon; it is required after a name that contains a colon. In \
+            ascending order, numbers come first, with false and true as 0 and 1, then strings, by their Unicode \
+            scalars. Arrays and objects count as strings: their JSON text without whitespace. A number that is not an \
+            integer of 64 bits counts as the nearest double. Items without the value, or with null, come last in both \
+            directions. Items with equal values, and all items without --sort and --search, come in the order in which \
+            they were first written.
+
+            Items are printed as they are found, and reading stops at the limit, without --sort and --search and with \
+            --sort in the order of an index. Otherwise all items are read, and those that are found are sorted. An \
+            item that another program changes in the meantime may be missing, or be printed twice. Items that are not \
+            JSON are left out, and the number of those that were read is reported on standard error. If an item is \
+            encrypted and can't be decrypted, it is unknown whether it meets the condition: the others are printed, \
+            its key is listed on standard error, and the exit status is 1.
 
             Each line has the key and the item, or the selected values, separated by tabs; on a terminal it is a \
             table. With --json each line is an object {"key", "kind" if it is not hashed, "json"}, which import reads. \
@@ -57,6 +64,7 @@ struct QueryCommand: ConsoleCommand {
               bodega query people.db --where '!@.email || length(@.tags) == 0' --json
               bodega query people.db --sort born:desc --select name --limit 3
               bodega query people.db --where '@.born > 1990' --count
+              bodega query notes.db --search 'swift -java' --search-in title --search-in body --limit 20
               bodega query people.db --index born --index country,name.last
               bodega query people.db --where '@.born > 1990' --explain
             """)
@@ -67,6 +75,17 @@ struct QueryCommand: ConsoleCommand {
     @Option(
         name: .customLong("where"), help: ArgumentHelp("The condition that items must meet.", valueName: "condition"))
     var condition: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The words that items must have, with --search-in.", valueName: "words"))
+    var search: String?
+
+    @Option(help: ArgumentHelp("Search this value; can be repeated.", valueName: "path"))
+    var searchIn: [String] = []
+
+    @Flag(help: "Find parts of words, too, and texts without spaces.")
+    var substrings = false
 
     @Option(help: ArgumentHelp("Sort by a value; append :desc for descending order.", valueName: "path"))
     var sort: String?
@@ -108,6 +127,9 @@ struct QueryCommand: ConsoleCommand {
         if count, !select.isEmpty || !include.isEmpty || sort != nil {
             throw ValidationError("--count excludes --select, --include and --sort.")
         }
+        if (search == nil) != searchIn.isEmpty || substrings && search == nil {
+            throw ValidationError("--search needs --search-in, and --search-in and --substrings need --search.")
+        }
         if indexes, isQuery {
             throw ValidationError("--indexes prints no items. Give the options of a query without it.")
         }
@@ -115,14 +137,19 @@ struct QueryCommand: ConsoleCommand {
 
     /// Whether there are options of a query.
     private var isQuery: Bool {
-        condition != nil || sort != nil || !select.isEmpty || !include.isEmpty || limit != nil || count || explain
+        condition != nil || search != nil || sort != nil || !select.isEmpty || !include.isEmpty || limit != nil || count
+            || explain
     }
 
     func run(on console: Console) async throws {
         let console = output.applied(to: console)
         let paths = try select.map(JSONPath.init(parsing:))
         let includedPaths = try include.map(JSONPath.init(parsing:))
-        let query = ItemQuery(filter: try condition.map(Self.filter), sort: try sort.map(Self.sort), limit: limit)
+        let searchPaths = try searchIn.map(JSONPath.init(parsing:))
+        let query = ItemQuery(
+            filter: try condition.map(Self.filter),
+            search: try search.map { try ItemSearch($0, in: searchPaths, by: substrings ? .substrings : .words) },
+            sort: try sort.map(Self.sort), limit: limit)
         try await changeIndexes(on: console)
         if !isQuery, !indexes, !index.isEmpty || !dropIndex.isEmpty { return }
         // A signal after the last change ends the command before the query.

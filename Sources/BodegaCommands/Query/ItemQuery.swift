@@ -6,7 +6,9 @@ import RecordCoder
 struct ItemQuery: Sendable {
     /// The condition that items must meet, `nil` for all items.
     var filter: JSONFilter?
-    /// The sort order, `nil` for insertion order.
+    /// The search whose expression items must match, `nil` for all items.
+    var search: ItemSearch?
+    /// The sort order, `nil` for insertion order, or that of relevance if there is a search.
     var sort: Sort?
     /// The maximum number of results, `nil` for all.
     var limit: Int?
@@ -26,8 +28,10 @@ struct ItemQuery: Sendable {
         on engine: any StorageBackend, leavingOut leftOut: LeftOutItems,
         _ receive: ([FoundItem]) async throws -> Void
     ) async throws {
+        var query = self
+        if sort == nil { query.search = try await search?.ranked(on: engine) }
         let reader = StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
-        try await running(leftOut).forEachMatchInOrder(in: reader, limit: limit ?? .max, receive)
+        try await query.running(leftOut).forEachMatchInOrder(in: reader, limit: limit ?? .max, receive)
         reader.unreadable.forEach(leftOut.unreadable.add)
     }
 
@@ -41,6 +45,7 @@ struct ItemQuery: Sendable {
             return count
         }
         let reader = StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
+        // Any order will do.
         count = try await running(leftOut).count(in: reader)
         reader.unreadable.forEach(leftOut.unreadable.add)
         return count
@@ -48,14 +53,22 @@ struct ItemQuery: Sendable {
 
     /// The query in the form in which it runs.
     func running(_ leftOut: LeftOutItems) -> StorageQuery<FoundItem> {
-        let (filter, path) = (filter, sort.map { JSONQuery($0.path) })
-        return StorageQuery(condition: filter?.condition ?? .constant(true), order: order) { entry, receive in
+        let (filter, search, path) = (filter, search, sort.map { JSONQuery($0.path) })
+        let condition = filter?.condition ?? .constant(true)
+        // Only the texts say whether an item matches a search.
+        return StorageQuery(
+            condition: search == nil ? condition : .and(condition, .opaque), order: order
+        ) { entry, receive in
             let keys = entry.data.withUnsafeBytes { bytes -> [StorageSortKey]? in
                 guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else {
                     leftOut.add(entry)
                     return nil
                 }
                 if let filter, !filter.accepts(bytes, range) { return nil }
+                if let search {
+                    guard let keys = search.keys(of: bytes, range) else { return nil }
+                    if path == nil { return keys }
+                }
                 return path.map { [StorageSortKey(bytes, $0.find(in: bytes, range))] } ?? []
             }
             if keys != nil { receive((entry.key, entry.data)) }
@@ -64,7 +77,7 @@ struct ItemQuery: Sendable {
     }
 
     private var order: [QueryTerm] {
-        guard let sort else { return [] }
+        guard let sort else { return search == nil ? [] : [QueryTerm(path: nil, isDescending: true)] }
         return [QueryTerm(path: sort.path.member.path, isDescending: sort.isDescending)]
     }
 }

@@ -20,7 +20,9 @@ public import Observation
 /// - The window shows the first ``limit`` matches in the order of the query. Each change of any writer, in this process
 ///   or another, is shown once, at its place, in the order of the engine's log.
 /// - The window is patched: a change reads the changed items only, and finds their places by binary search. When more
-///   items leave the window than it has in reserve, it reads the next ones from its edge.
+///   items leave the window than it has in reserve, it reads the next ones from its edge. There is one exception: of a
+///   search without sort descriptors, it reads all items after each change, because each item can change how relevant
+///   all others are.
 /// - Many changes are prepared off the main actor. A few move the items of ``items`` in place, unless an observer keeps
 ///   the array, which is then copied.
 /// - If the engine can't be read, the items stay, ``state`` is ``StoreState/failed(_:)``, and the window tries again.

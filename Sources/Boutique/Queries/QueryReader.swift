@@ -40,14 +40,17 @@ struct QueryReader<Item: StorableItem>: Sendable {
         return reader
     }
 
-    /// Reads the items behind conditions on references.
+    /// Whether a cache would answer from another moment than the other engines.
+    private var needsOriginal: Bool { StorageMoment.isCurrent && (spansEngines || !others.isEmpty) }
+
+    /// Reads the items behind conditions on references, and what the relevance of items depends on.
     ///
     /// - Returns: A reader whose rows depend on no other items until these change, and the errors of records that were
     ///   omitted.
     func resolved() async throws -> (reader: QueryReader, errors: [StorageError]) {
         var reader = self
         let (query, errors) = try await query.resolved(omittingUndecodable: true)
-        reader.query = query
+        reader.query = try await storage.ranked(query, fromOriginal: needsOriginal)
         return (reader, Array(errors.prefix(Self.maximumErrors)))
     }
 
@@ -75,8 +78,8 @@ struct QueryReader<Item: StorableItem>: Sendable {
 
     /// Returns whether one place is before another.
     func comparison() throws -> @Sendable (QueryPlace, QueryPlace) -> Bool {
-        // The order does not depend on the items behind references.
-        try rowQuery(query.withoutConditions) { _ in }.isAscending
+        // The order does not depend on the items behind references, which may not be read yet.
+        try rowQuery(query.withoutReferences) { _ in }.isAscending
     }
 
     private func read(
@@ -88,9 +91,7 @@ struct QueryReader<Item: StorableItem>: Sendable {
             guard let key = error.key else { return }
             errors.withLock { if $0.count < Self.maximumErrors { $0[key] = error } }
         }
-        // A cache would answer from another moment than the other engines.
-        let options = ReadOptions(
-            omitsUnreadable: true, needsOriginal: StorageMoment.isCurrent && (spansEngines || !others.isEmpty))
+        let options = ReadOptions(omitsUnreadable: true, needsOriginal: needsOriginal)
         let reader = StorageReader(engine, options: options)
         var part = try await body(query, reader)
         part.undecodable = errors.withLock { Array($0.values) } + reader.unreadable.prefix(Self.maximumErrors)

@@ -64,13 +64,15 @@ extension QueryReader: WindowReader {
     func changes(since cursor: StorageCursor, in contents: WindowContents<Item>) async throws -> WindowChanges? {
         // A removal changes the places of other items.
         guard hasStablePositions else { return nil }
+        // Each change of an item can change how relevant all others are.
+        let maximum = query.isByRelevance ? 0 : maximumChanges
         for case (let other, let cursor?) in zip(others, contents.cursors) {
             // Any change of an item behind a condition can concern any row.
             guard let changes = try await other.changedKeys(since: cursor, upTo: 0), changes.keys.isEmpty else {
                 return nil
             }
         }
-        return try await engine.changedKeys(since: cursor).map { WindowChanges(own: $0) }
+        return try await engine.changedKeys(since: cursor, upTo: maximum).map { WindowChanges(own: $0) }
     }
 
     func update(_ contents: WindowContents<Item>, with changes: WindowChanges) async throws -> WindowContents<Item> {

@@ -115,6 +115,9 @@ struct LogChanges: Sendable {
     }
 }
 
+/// The maximum number of changed items that a window reads. After more of them, it reads all rows.
+let maximumChanges = 10_000
+
 extension StorageBackend {
     /// Returns the end of the log; `nil` if the engine has none, so that its changes can't be followed.
     func followedCursor() async throws -> StorageCursor? {
@@ -130,7 +133,7 @@ extension StorageBackend {
     ///
     /// - Parameter maximum: The maximum number of changed items.
     /// - Returns: `nil` if the log does not reach back, or too much has changed.
-    func changedKeys(since start: StorageCursor, upTo maximum: Int = 10_000) async throws -> LogChanges? {
+    func changedKeys(since start: StorageCursor, upTo maximum: Int = maximumChanges) async throws -> LogChanges? {
         guard let log else { return nil }
         var (changes, isComplete) = (LogChanges(cursor: start), false)
         while !isComplete {

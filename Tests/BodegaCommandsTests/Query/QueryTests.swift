@@ -143,6 +143,45 @@ struct QueryTests {
         }
     }
 
+    @Test("finds items by words, the most relevant ones first")
+    func searching() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let notes = #"""
+                {"id":"a","title":"Swift and more","body":"A long text about nothing at all, and about other things."}
+                {"id":"b","title":"Élan","tags":["swift","élan vital"],"body":7}
+                {"id":"c","title":"swift"}
+                {"id":"d","body":"Swiftly"}
+                {"id":"e","title":["x",1]}
+                {"id":"f","n":1}
+                {"id":"g","body":"東京都庁"}
+                """#
+            _ = await bodega("import", store, "--key", "id", input: Array(notes.utf8))
+            _ = await bodega("put", store, "z", input: Array("not JSON".utf8))
+            func keys(_ words: String, _ arguments: String...) async -> String {
+                let fields = ["title", "body", "tags"].flatMap { ["--search-in", $0] }
+                let test = TestConsole()
+                let all = ["query", store, "--select", "id", "--search", words] + fields + arguments
+                _ = await Tool.run(all, console: test.console)
+                return test.output.text.split(separator: "\n").map { String($0.prefix(1)) }.joined()
+            }
+            #expect(await keys("SWIFT") == "cba")
+            #expect(await keys("swift", "--sort", "id") == "abc")
+            #expect(await keys("swift", "--limit", "1") == "c")
+            #expect(await keys("swift*", "--sort", "id:desc") == "dcba")
+            #expect(await keys("swift elan") == "b")
+            #expect(await keys("\"elan vital\" OR x", "--sort", "id") == "be")
+            #expect(await keys("-swift", "--sort", "id") == "defg")
+            #expect(await keys("京都") == "")
+            #expect(await keys("京都", "--substrings") == "g")
+            #expect(await keys("swift", "--where", "@.tags") == "b")
+            #expect(await bodega("query", store, "--search", "swift", "--search-in", "title", "--count").text == "2\n")
+            let wrong = await bodega("query", store, "--search", "(swift", "--search-in", "title")
+            #expect(wrong.status == 64 && wrong.errors.contains("at character 1"))
+            #expect(await bodega("query", store, "--search", "swift").status == 64)
+        }
+    }
+
     @Test("sorts numbers before texts, with booleans as numbers, and keeps equal items in insertion order")
     func sortKeys() async throws {
         try await withFolder { folder in

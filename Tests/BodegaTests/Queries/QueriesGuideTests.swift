@@ -65,6 +65,47 @@ func tidy(_ notes: ObjectStorage<Note>, _ key: CacheKey) async throws {
     #expect(try await notes.count(overdue) == 60)
 }
 
+struct Recipe: Codable {
+    var title: String
+    var body: String
+    var tags: [String]
+}
+
+extension Recipe: Queryable {
+    static let searchable = [
+        Searchable("title", \Recipe.title, weight: 2), Searchable("body", \Recipe.body),
+        Searchable("tags", \Recipe.tags),
+    ]
+}
+
+func show(_ typed: String, in recipes: ObjectStorage<Recipe>) async throws {
+    let expression = SearchExpression(typed, completingLastWord: true)
+    let page = try await recipes.fetch(Query<Recipe>().searching(expression), limit: 20)
+    for recipe in page.objects {
+        let snippet = expression.snippet(of: recipe.body, words: 12)
+        let hits = snippet.highlights.map { recipe.body[$0] }
+        print(recipe.title, recipe.body[snippet.range], "with \(hits.joined(separator: ", "))")
+    }
+}
+
+struct Place: Codable {
+    var name: String
+}
+
+extension Place: Queryable {
+    static let searchable = [Searchable("name", \Place.name)]
+    static let searchForm = SearchForm.substrings
+}
+
+@Test func `The guide about queries shows what a search finds`() async throws {
+    let recipes = ObjectStorage<Recipe>(storage: MemoryStorageEngine())
+    let cake = Recipe(title: "Gâteau", body: "Beat the eggs.", tags: ["sweet"])
+    try await recipes.store(cake, forKey: CacheKey("cake"))
+    try await show("gateau egg", in: recipes)
+    let query = Query<Recipe>().searching(SearchExpression("gateau egg", completingLastWord: true))
+    #expect(try await recipes.fetch(query).objects.map(\.title) == ["Gâteau"])
+}
+
 extension String {
     /// The text in lower case, without accents.
     var folded: String {

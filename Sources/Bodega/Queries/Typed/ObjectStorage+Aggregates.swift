@@ -99,7 +99,7 @@ extension ObjectStorage {
         _ update: @escaping @Sendable (inout Result, Object) -> Void
     ) async throws -> (value: Result, unreadable: [StorageError]) {
         prepareIndexes()
-        return try await reading(query, omitting) { query, engine in
+        return try await reading(query.unordered, omitting) { query, engine in
             let reduction = Reduction(initial, update)
             try await query.forEachMatch(in: engine, reduction.begin)
             return reduction.result

@@ -6,7 +6,8 @@ extension ObjectStorage {
     /// Fetches the first objects that match a query, or the next ones.
     ///
     /// An engine with an index, see ``Queryable``, reads only some items. Of other engines, this reads all items, some
-    /// at a time, and keeps about twice as many as the limit.
+    /// at a time, and keeps about twice as many as the limit. The first page of a search in the order of relevance
+    /// needs one more read of all items, on each engine.
     ///
     /// Pages begin after the last object of the page before. An object that changes its place between two calls can be
     /// on both pages or on none, an object that stays where it is is on one.
@@ -26,6 +27,11 @@ extension ObjectStorage {
     ) async throws -> QueryPage<Object> {
         prepareIndexes()
         let limit = max(limit, 0)
+        var query = query
+        if let cursor, query.isByRelevance, let search = query.search {
+            query.search?.ranking = try cursor.ranking(phrases: search.pattern.phrases.count)
+        }
+        query = try await ranked(query, fromOriginal: false)
         let original = query
         let read = try await reading(query, omittingUndecodable) { query, engine in
             let (place, item) = try await self.place(of: cursor, in: original)
@@ -37,7 +43,8 @@ extension ObjectStorage {
             // A page without matches ends where it begins.
             next = cursor
             if let place = page.places.last, let match = page.matches.last {
-                next = QueryCursor(place, key: match.key, coder: coder)
+                let ranking = query.isByRelevance ? query.search?.ranking : nil
+                next = QueryCursor(place, key: match.key, coder: coder, ranking: ranking)
             }
         }
         return QueryPage(objectsAndKeys: page.matches, next: next, undecodable: read.unreadable)
@@ -105,7 +112,7 @@ extension ObjectStorage {
     /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func count(_ query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Int {
         prepareIndexes()
-        return try await reading(query, omittingUndecodable) { try await $0.count(in: $1) }.value
+        return try await reading(query.unordered, omittingUndecodable) { try await $0.count(in: $1) }.value
     }
 
     /// Fetches the first object that matches a query.
@@ -126,7 +133,7 @@ extension ObjectStorage {
     /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     public func exists(_ query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Bool {
         prepareIndexes()
-        return try await reading(query, omittingUndecodable) { try await $0.exists(in: $1) }.value
+        return try await reading(query.unordered, omittingUndecodable) { try await $0.exists(in: $1) }.value
     }
 
     // MARK: Indexes
@@ -198,6 +205,7 @@ extension ObjectStorage {
             if let key = error.key { errors.withLock { if $0.count < 1_000 { $0[key] = error } } }
         }
         try await learnFromStoredObjects()
+        let query = try await ranked(query, fromOriginal: fromOriginal)
         let running = try query.running(decodedBy: coder, undecodable: omitting ? report : nil)
         let reader = StorageReader(
             storage, options: ReadOptions(omitsUnreadable: omitting, needsOriginal: fromOriginal))

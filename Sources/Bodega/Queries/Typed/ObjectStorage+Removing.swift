@@ -15,7 +15,7 @@ extension ObjectStorage {
     public func removeObjects(matching query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Int {
         try await declareReferences()
         prepareIndexes()
-        let unordered = query.sorted(by: [])
+        let unordered = query.unordered
         var count = 0
         while true {
             let page = try await reading(unordered, omittingUndecodable, fromOriginal: true) { query, engine in

@@ -19,7 +19,7 @@ extension Query where Object: Codable {
     ) throws -> StorageQuery<Match> {
         let json = coder as? JSONObjectCoder
         let indexes = json?.trusts.trusted(Object.queryIndexes) ?? []
-        let ordering = try QueryOrdering(order, coder: json, indexes: indexes)
+        let ordering = try QueryOrdering(self, coder: json, indexes: indexes)
         let filters = conditions.compactMap { if case .text(let filter) = $0 { filter } else { nil } }
         let predicates = conditions.compactMap { if case .predicate(let predicate) = $0 { predicate } else { nil } }
         if !filters.isEmpty, json == nil {
@@ -29,19 +29,20 @@ extension Query where Object: Codable {
         let usable = usableIndexes(indexes, for: json)
         let ofPredicates = condition(of: predicates, for: json, usable)
         let references = references
-        let ofObjects = references.reduce(ofPredicates) { condition, reference in
+        let ofReferences = references.reduce(ofPredicates) { condition, reference in
             .conjunction(
                 condition, reference.items.map { reference.property.condition($0, for: json, usable) } ?? .opaque)
         }
+        let ofObjects = search == nil ? ofReferences : .conjunction(ofReferences, .opaque)
         // An index can know items that can't be decoded, and in SQLite some that are not JSON.
         var countsByIndex = undecodable == nil && filters.isEmpty && !predicates.isEmpty && references.isEmpty
         if case .constant = ofPredicates { countsByIndex = false }
         let decision = Decision(
-            filters: filters, predicates: predicates, references: references, condition: ofObjects,
+            filters: filters, predicates: predicates, references: references, search: search, condition: ofObjects,
             ordering: ordering, coder: coder, isJSON: json != nil, undecodable: undecodable)
         var query = StorageQuery(
             condition: filters.reduce(ofObjects) { .conjunction($0, $1.condition) },
-            order: ordering.terms.map { $0.running }, decode: filters.isEmpty ? decision.decode : nil,
+            order: ordering.running, decode: filters.isEmpty ? decision.decode : nil,
             glance: decision.glance, examining: decision.examine)
         query.countsByIndex = countsByIndex
         return query
@@ -50,7 +51,7 @@ extension Query where Object: Codable {
     /// The places of objects in the order of the query.
     func ordering(encodedBy coder: any ObjectCoder) throws -> QueryOrdering<Object> {
         let json = coder as? JSONObjectCoder
-        return try QueryOrdering(order, coder: json, indexes: json?.trusts.trusted(Object.queryIndexes) ?? [])
+        return try QueryOrdering(self, coder: json, indexes: json?.trusts.trusted(Object.queryIndexes) ?? [])
     }
 
     /// The indexes whose keys have the order of the values.
@@ -80,6 +81,7 @@ extension Query where Object: Codable {
         let filters: [JSONFilter]
         let predicates: [Predicate<Object>]
         let references: [ReferenceCondition<Object>]
+        let search: SearchCondition<Object>?
         /// What the predicates and references say about members.
         let condition: QueryCondition
         let ordering: QueryOrdering<Object>
@@ -117,6 +119,8 @@ extension Query where Object: Codable {
             var keys: [StorageSortKey?] = []
             guard let verdict = look(entry, &keys) else { return .nothing }
             if verdict == .no { return .excluded }
+            // Only the object says how relevant it is.
+            if ordering.isByRelevance { return .nothing }
             let known = keys.compactMap { $0 }
             return known.count == keys.count ? .keys(QueryKeys(known), isMatch: verdict == .yes) : .nothing
         }
@@ -153,6 +157,14 @@ extension Query where Object: Codable {
                 if verdict != .yes {
                     for predicate in predicates where try !predicate.evaluate(object) { return nil }
                     for reference in references where !reference.isMet(by: object) { return nil }
+                }
+                if let search {
+                    let counts = search.counts(of: object)
+                    guard search.isMet(by: counts) else { return nil }
+                    if ordering.isByRelevance {
+                        receive((entry.key, object))
+                        return search.keys(of: counts)
+                    }
                 }
                 receive((entry.key, object))
                 return ordering.keys(of: object, stored: stored)

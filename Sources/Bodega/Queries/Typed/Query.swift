@@ -13,11 +13,13 @@ public import Foundation
 ///
 /// ## Order
 /// The result is in the order of the sort descriptors, and objects that are equal in that order are in insertion order.
-/// The order of a property is that of its type's own `<`, on every engine, with and without an index. There are two
-/// rules beside:
+/// The order of a property is that of its type's own `<`, on every engine, with and without an index. There are
+/// three rules beside:
 ///
 /// - Objects whose property is `nil` come last in both directions, where `sorted(using:)` has them first in ascending
 ///   order. So does NaN, which has no order.
+/// - A query that searches texts, see ``searching(_:)-(String)``, has the most relevant objects first if there are no
+///   sort descriptors.
 /// - A locale does not count. On Apple's platforms, a descriptor for a `String` is made for a locale unless its
 ///   comparator is `.lexical`; a query sorts by `<` in both cases. Sort texts for a locale when you show them.
 ///
@@ -32,6 +34,7 @@ public struct Query<Object>: Sendable {
         case predicate(Predicate<Object>)
         case text(JSONFilter)
         case reference(ReferenceCondition<Object>)
+        case search(SearchCondition<Object>)
     }
 
     /// A sort descriptor's parts.
@@ -46,6 +49,8 @@ public struct Query<Object>: Sendable {
     /// An object that meets all of them matches.
     var conditions: [Condition]
     var order: [Term]
+    /// Whether any order will do, so that a search need not determine how relevant objects are.
+    private(set) var isUnordered = false
 
     /// Creates a query with a predicate.
     ///
@@ -92,10 +97,17 @@ public struct Query<Object>: Sendable {
         return query
     }
 
-    /// A query for all objects, in the order of this query.
-    package var withoutConditions: Query {
+    /// A query without the conditions on references, in the order of this query.
+    package var withoutReferences: Query {
         var query = self
-        query.conditions = []
+        query.conditions.removeAll { if case .reference = $0 { true } else { false } }
+        return query
+    }
+
+    /// A query for the same objects in any order.
+    var unordered: Query {
+        var query = sorted(by: [])
+        query.isUnordered = true
         return query
     }
 
@@ -108,6 +120,7 @@ public struct Query<Object>: Sendable {
     public func sorted(by descriptors: [SortDescriptor<Object>]) -> Query {
         var query = self
         query.order = descriptors.map(Term.init)
+        query.isUnordered = false
         return query
     }
 }

@@ -3,7 +3,8 @@ import Foundation
 extension QueryCursor {
 
     // The text consists of parts, separated by dots: the place of each term of the order, the position, and the item's
-    // kind of key and key. A part begins with a letter for its form.
+    // kind of key and key. A part begins with a letter for its form. In the order of relevance, there is one more part
+    // before these: what the relevance of objects depends on.
 
     /// The maximum number of bytes of a text or a value in a cursor. For a longer one, the item is read again.
     private static let maximumSize = 1_000
@@ -15,8 +16,10 @@ extension QueryCursor {
     ///   - place: The place of the last item of a page.
     ///   - key: The item's key.
     ///   - coder: The coder of the items.
-    init(_ place: QueryPlace, key: CacheKey, coder: any ObjectCoder) {
-        var parts = place.keys.indices.map { term in
+    ///   - ranking: What their relevance depends on, if that is the order.
+    init(_ place: QueryPlace, key: CacheKey, coder: any ObjectCoder, ranking: SearchRanking?) {
+        var parts = ranking.map { [Self.part(of: $0)] } ?? []
+        parts += place.keys.indices.map { term in
             if !place.values.isEmpty, let value = place.values[term] { return Self.part(of: value, coder: coder) }
             switch place.keys[term] {
             case .integer(let integer): return "i\(integer)"
@@ -69,16 +72,19 @@ extension QueryCursor {
         in ordering: QueryOrdering<Object>, coder: any ObjectCoder, reading object: (CacheKey) async throws -> Object
     ) async throws -> (place: QueryPlace, item: CacheKey) {
         let parts = rawValue.split(separator: ".", omittingEmptySubsequences: false)
-        let terms = ordering.terms
-        guard parts.count == terms.count + 3, let position = Int(parts[terms.count]),
-            let kind = CacheKey.Kind(rawValue: String(parts[terms.count + 1])),
-            let identity = Self.text(parts[terms.count + 2])
+            .dropFirst(ordering.isByRelevance ? 1 : 0).map { $0 }
+        let (terms, count) = (ordering.terms, ordering.running.count)
+        guard parts.count == count + 3, let position = Int(parts[count]),
+            let kind = CacheKey.Kind(rawValue: String(parts[count + 1])), let identity = Self.text(parts[count + 2])
         else { throw Self.isForeign }
         let item = CacheKey(identity: identity, kind: kind)
         var (keys, values): ([StorageSortKey], [SwiftValue?]) = ([], [])
         var itemKeys: QueryKeys?
-        for (index, part) in parts.prefix(terms.count).enumerated() {
-            if part == Self.itemPart {
+        for (index, part) in parts.prefix(count).enumerated() {
+            if ordering.isByRelevance {
+                keys.append(try Self.place(part, of: nil, coder: coder).key)
+                values.append(nil)
+            } else if part == Self.itemPart {
                 let read = if let itemKeys { itemKeys } else { ordering.keys(of: try await object(item)) }
                 itemKeys = read
                 keys.append(read.keys[index])
@@ -93,7 +99,7 @@ extension QueryCursor {
     }
 
     private static func place(
-        _ part: Substring, of order: ValueOrder, coder: any ObjectCoder
+        _ part: Substring, of order: ValueOrder?, coder: any ObjectCoder
     ) throws -> (key: StorageSortKey, value: SwiftValue?) {
         let value = part.dropFirst()
         switch part.first {
@@ -102,7 +108,7 @@ extension QueryCursor {
         case "t": if let text = Self.text(value) { return (.text(text), nil) }
         case "n": if value.isEmpty { return (.none, nil) }
         case "v":
-            guard let data = Data(base64Encoded: String(value)) else { break }
+            guard let order, let data = Data(base64Encoded: String(value)) else { break }
             do {
                 if let value = try decode(order.type, from: data, coder: coder) {
                     return order.place(of: value.value, dates: nil)
@@ -113,6 +119,28 @@ extension QueryCursor {
         default: break
         }
         throw Self.isForeign
+    }
+
+    // MARK: Relevance
+
+    private static func part(of ranking: SearchRanking) -> String {
+        "s" + ([ranking.count, ranking.length] + ranking.found).map(String.init).joined(separator: "-")
+    }
+
+    /// What the relevance of objects depends on, as of the first page.
+    ///
+    /// - Parameter phrases: The number of phrases of the search.
+    /// - Throws: ``StorageError/Code/invalidArgument`` if the cursor belongs to another query.
+    func ranking(phrases: Int) throws -> SearchRanking {
+        let part = rawValue.prefix { $0 != "." }
+        let texts = part.dropFirst().split(separator: "-", omittingEmptySubsequences: false)
+        let numbers = texts.compactMap { Int($0) }
+        guard part.first == "s", numbers.count == texts.count, numbers.count == phrases + 2,
+            numbers.allSatisfy({ $0 >= 0 }), numbers.dropFirst(2).allSatisfy({ $0 <= numbers[0] })
+        else { throw Self.isForeign }
+        var ranking = SearchRanking(phrases: phrases)
+        (ranking.count, ranking.length, ranking.found) = (numbers[0], numbers[1], Array(numbers[2...]))
+        return ranking
     }
 
     private static func text(_ part: Substring) -> String? {

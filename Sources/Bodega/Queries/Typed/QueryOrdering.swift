@@ -19,14 +19,22 @@ struct QueryOrdering<Object>: @unchecked Sendable {
     }
 
     let terms: [Term]
+    /// Whether the best matches of a search come first. There are no terms then.
+    let isByRelevance: Bool
+
+    /// The order in the form in which it runs.
+    var running: [QueryTerm] {
+        isByRelevance ? [QueryTerm(path: nil, isDescending: true)] : terms.map(\.running)
+    }
 
     /// - Parameters:
-    ///   - order: The sort descriptors' parts.
+    ///   - query: The query.
     ///   - coder: The coder, if objects are JSON.
     ///   - indexes: The indexes that can be used.
     /// - Throws: ``StorageError/Code/invalidArgument`` if the objects can't be sorted in this way.
-    init(_ order: [Query<Object>.Term], coder: JSONObjectCoder?, indexes: [Index<Object>]) throws {
-        terms = try order.map { term in
+    init(_ query: Query<Object>, coder: JSONObjectCoder?, indexes: [Index<Object>]) throws {
+        isByRelevance = query.isByRelevance
+        terms = try query.order.map { term in
             guard let keyPath = term.keyPath else {
                 throw StorageError(
                     .invalidArgument,

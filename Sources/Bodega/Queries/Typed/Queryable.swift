@@ -33,12 +33,22 @@ public protocol Queryable: Codable {
 
     /// The properties that name other objects, see ``Reference``. By default, there are none.
     static var references: [Reference<Self>] { get }
+
+    /// The properties whose texts can be searched, see ``Searchable``. By default, there are none.
+    static var searchable: [Searchable<Self>] { get }
+
+    /// How the texts are divided for a search, by default ``SearchForm/words``.
+    static var searchForm: SearchForm { get }
 }
 
 extension Queryable {
     public static var indexes: [Index<Self>] { [] }
 
     public static var references: [Reference<Self>] { [] }
+
+    public static var searchable: [Searchable<Self>] { [] }
+
+    public static var searchForm: SearchForm { .words }
 }
 
 /// A declaration that a property is stored in a certain member of the JSON, and that engines have an index over it.

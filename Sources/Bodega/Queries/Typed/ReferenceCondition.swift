@@ -40,7 +40,7 @@ struct ReferenceCondition<Object>: Sendable {
             targets.prepareIndexes()
             // A cache would answer from another moment.
             let found = try await targets.reading(
-                query.sorted(by: []), omittingUndecodable, fromOriginal: StorageMoment.isCurrent
+                query.unordered, omittingUndecodable, fromOriginal: StorageMoment.isCurrent
             ) { query, reader in
                 try await query.map(identify).page(from: reader, limit: .max, after: nil).matches
             }
