@@ -40,6 +40,36 @@ func tidy(_ notes: ObjectStorage<Note>, _ key: CacheKey) async throws {
     print("\(removed) notes removed")
 }
 
+struct Delivery: Codable {
+    var title: String
+    var isDone: Bool
+    var date: Date
+}
+
+extension Delivery: Queryable {
+    static let indexes = [Index("isDone", \Delivery.isDone).then("date", \Delivery.date)]
+}
+
+func nextDeliveries(in deliveries: ObjectStorage<Delivery>) async throws -> [Delivery] {
+    let open = Query<Delivery>(where: #Predicate { !$0.isDone }, sortedBy: SortDescriptor(\.date))
+    return try await deliveries.fetch(open, limit: 50).objects
+}
+
+@Test(.unhurriedReads) func `The guide about queries reads by an index over two properties`() async throws {
+    let folder = TemporaryFolder()
+    let engine = CountingItems(of: try SQLiteStorageEngine(openingFile: folder.file("deliveries")))
+    let deliveries = ObjectStorage<Delivery>(storage: engine)
+    let all = (0..<400).map { number in
+        Delivery(title: "\(number)", isDone: number % 3 > 0, date: Date(timeIntervalSince1970: Double(-number)))
+    }
+    try await deliveries.store(all.map { (CacheKey($0.title), $0) })
+    try await deliveries.createIndexes()
+    let expected = all.filter { !$0.isDone }.sorted { $0.date < $1.date }.prefix(50).map(\.title)
+    _ = engine.take()
+    #expect(try await nextDeliveries(in: deliveries).map(\.title) == expected)
+    #expect(engine.count == 51)
+}
+
 @Test func `The guide about queries composes filters, changes and removes`() async throws {
     let notes = ObjectStorage<Note>(storage: MemoryStorageEngine())
     for (number, title) in ["milk", "oat milk", "bread"].enumerated() {
