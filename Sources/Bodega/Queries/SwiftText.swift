@@ -80,8 +80,6 @@ package enum SwiftText {
 
     /// Whether a text consists of the scalars only.
     package static func isSafe(_ text: String) -> Bool {
-        // Most texts are of plain ASCII.
-        if text.utf8.allSatisfy({ (0x20..<0x80).contains($0) }) { return true }
         var isAfterMark = false
         for scalar in text.unicodeScalars {
             guard safeRanges.contains(where: { $0.contains(scalar.value) }) else { return false }

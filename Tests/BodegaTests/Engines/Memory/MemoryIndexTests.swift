@@ -215,7 +215,8 @@ struct MemoryIndexTests {
             .range(Self.compound, equal: [], from: start, to: .end, isDescending: false, after: place),
             .range(Self.compound, equal: [one, one], from: start, to: .end, isDescending: false, after: nil),
             .range(
-                Self.compound, equal: [one], from: start, to: .end, isDescending: false, after: StoragePlace(position: 0)),
+                Self.compound, equal: [one], from: start, to: .end, isDescending: false,
+                after: StoragePlace(position: 0)),
         ]
         for scan in scans {
             await #expect(throws: StorageError.self) { try await entries(engine, scan) }

@@ -64,7 +64,9 @@ extension StorageSortKey {
     /// Whether Swift's equality of the text is that of its scalars, and of the UUID, if it is one, that of its text.
     fileprivate var isComparable: Bool {
         guard case .text(let text) = self else { return true }
-        return SwiftText.isSafe(text) && !text.isUUIDInMixedCase
+        // Most texts are of plain ASCII.
+        let isPlain = text.utf8.allSatisfy { (0x20..<0x80).contains($0) }
+        return (isPlain || SwiftText.isSafe(text)) && !text.isUUIDInMixedCase
     }
 }
 

@@ -32,10 +32,18 @@ struct MemoryIndex: Sendable {
         let newKeys = new.flatMap { keys.sortKeys(of: $0.data) }
         if let old, let new, oldKeys == newKeys, old.position == new.position { return }
         if let old {
-            if let oldKeys { rows.remove(MemoryRows.Row(oldKeys, old)) } else { irregular.remove(.init(irregular: old)) }
+            if let oldKeys {
+                rows.remove(MemoryRows.Row(oldKeys, old))
+            } else {
+                irregular.remove(.init(irregular: old))
+            }
         }
         if let new {
-            if let newKeys { rows.insert(MemoryRows.Row(newKeys, new)) } else { irregular.insert(.init(irregular: new)) }
+            if let newKeys {
+                rows.insert(MemoryRows.Row(newKeys, new))
+            } else {
+                irregular.insert(.init(irregular: new))
+            }
         }
     }
 
