@@ -162,4 +162,11 @@ extension StorageError {
 
     static let missingIndexes = StorageError(
         .invalidArgument, "The engine has no indexes. Its queries read all items.")
+
+    /// The error of a scan after a place in a range that is not of the last member.
+    static let hasNoPlaces = StorageError(
+        .invalidArgument, "A range of a compound index has an order only if it is of the last member.")
+
+    static let needsSortKey = StorageError(
+        .invalidArgument, "A place in the order of an index needs a sort key.")
 }

@@ -142,5 +142,5 @@ func `An engine has the log and the traits that its documentation promises`(
     if !isOnDisk { traits.insert(.stablePositions) }
     #expect(engine.traits == traits)
     #expect((engine.log != nil) == !isOnDisk)
-    #expect((engine.indexes != nil) == configuration.name.hasPrefix("SQLite"))
+    #expect((engine.indexes != nil) == !isOnDisk)
 }

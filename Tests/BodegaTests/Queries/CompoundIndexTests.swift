@@ -44,6 +44,8 @@ struct CompoundIndexTests {
         }
     }
 
+    enum Engine: CaseIterable { case memory, indexed, unindexed }
+
     private struct Case {
         let name: String
         let query: Query<Job>
@@ -135,12 +137,15 @@ struct CompoundIndexTests {
         ]
     }
 
-    @Test("finds the same as an array, and reads what a page needs", arguments: [400, 2_000], [true, false])
-    func pages(count: Int, isIndexed: Bool) async throws {
+    @Test("finds the same as an array, and reads what a page needs", arguments: [400, 2_000], Engine.allCases)
+    func pages(count: Int, _ kind: Engine) async throws {
+        let isIndexed = kind != .unindexed
         let folder = TemporaryFolder()
         let jobs = (0..<count).map { Job($0, of: count) }
         let counting = CountingItems(
-            of: try SQLiteStorageEngine(openingFile: folder.file("jobs"), durability: .relaxed))
+            of: kind == .memory
+                ? MemoryStorageEngine()
+                : try SQLiteStorageEngine(openingFile: folder.file("jobs"), durability: .relaxed))
         let storage = ObjectStorage<Job>(storage: counting)
         try await storage.store(jobs.map { (CacheKey("\($0.id)"), $0) })
         if isIndexed {

@@ -64,6 +64,7 @@ final class MemoryCollections: StorageDatabase {
             guard parts.allSatisfy({ items[$0.collection.number]?.allows($0.batch) ?? false }) else {
                 return Result<[BatchOutcome], any Error>.success(parts.map { _ in BatchOutcome(wasApplied: false) })
             }
+            var cascade = removals.isEmpty ? cascade : ReferenceCascade(Self.indexed(links, known, items))
             // A refusal undoes everything. Otherwise a copy would make the first change copy all items.
             let before = links.contains { $0.reference.onRemoval == .refuse } && !removals.isEmpty ? items : nil
             var removed: [(collection: MemoryCollection, identifiers: [CacheKey: [StorageSortKey?]])] = []
@@ -77,7 +78,6 @@ final class MemoryCollections: StorageDatabase {
                 let commit = items[part.collection.number]?.apply(part.batch, at: part.date, by: part.origin)
                 return BatchOutcome(commit: commit ?? nil)
             }
-            var cascade = cascade
             for (collection, identifiers) in removed {
                 let core = items[collection.number]?.core
                 let gone = identifiers.filter { core?.contains($0.key) != true }
@@ -111,16 +111,18 @@ final class MemoryCollections: StorageDatabase {
         while let step = cascade.next() {
             switch step {
             case .read(let name, let scan):
-                guard case .all(let position) = scan, let number = known[ExactText(name)]?.number else {
+                guard let number = known[ExactText(name)]?.number, let searched = items[number] else {
                     try cascade.receive([], end: nil)
                     continue
                 }
                 var end: StoragePlace?
                 var found: [StorageItem] = []
-                for entry in (items[number]?.core ?? MemoryCore()).entries(after: position ?? .min) {
-                    let item = StorageItem(key: entry.key, data: entry.data, position: entry.position)
+                for entry in try searched.items(of: scan) {
+                    let item = StorageItem(
+                        key: entry.entry.key, data: entry.entry.data, position: entry.entry.position,
+                        sortKey: entry.sortKey)
                     if cascade.isWanted(item) { found.append(item) }
-                    if found.count == ReferenceCascade.partSize {
+                    if found.count >= ReferenceCascade.partSize, scan.continued(after: item.place) != nil {
                         end = item.place
                         break
                     }
@@ -133,6 +135,20 @@ final class MemoryCollections: StorageDatabase {
             }
         }
         return isChanged
+    }
+
+    /// References with the indexes that find the items which have them.
+    private static func indexed(
+        _ links: [ReferenceLink], _ known: [ExactText: MemoryCollection], _ items: [Int: MemoryItems]
+    ) -> [ReferenceLink] {
+        links.map { link in
+            var link = link
+            if !link.reference.isList, let number = known[ExactText(link.source)]?.number {
+                link.index = items[number]?.existingIndexes.filter { $0.isOver(link.reference.path) }
+                    .min { !$0.isForText && $1.isForText }
+            }
+            return link
+        }
     }
 
     // MARK: References

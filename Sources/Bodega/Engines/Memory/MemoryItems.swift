@@ -4,6 +4,14 @@ import Foundation
 struct MemoryItems: Sendable {
     private(set) var core = MemoryCore()
     private(set) var history: MemoryHistory?
+    private var indexes: [MemoryIndex] = []
+
+    /// A copy for reading, without the log. A change of the log would copy all of it while the copy exists.
+    var withoutHistory: MemoryItems {
+        var copy = self
+        copy.history = nil
+        return copy
+    }
 
     /// Returns the log, which starts with the first call.
     mutating func startedHistory() -> MemoryHistory {
@@ -52,11 +60,14 @@ struct MemoryItems: Sendable {
         for operation in operations {
             switch operation {
             case .write(let key, let data):
+                let old = indexes.isEmpty ? nil : core[key]
                 core.write(data, key: key, at: date, dates: dates.isEmpty ? nil : dates[key])
+                for number in indexes.indices { indexes[number].replace(old, with: core[key]) }
                 history?.append(StorageChange(key: key, kind: .written, origin: origin))
             case .remove(let key):
-                guard core.contains(key) else { continue }
+                guard let old = core[key] else { continue }
                 core.remove(key)
+                for number in indexes.indices { indexes[number].replace(old, with: nil) }
                 history?.append(StorageChange(key: key, kind: .removed, origin: origin))
             case .removeAll:
                 if history != nil {
@@ -65,7 +76,26 @@ struct MemoryItems: Sendable {
                     }
                 }
                 core.removeAll()
+                for number in indexes.indices { indexes[number].removeAll() }
             }
         }
+    }
+
+    // MARK: Indexes
+
+    /// The existing indexes.
+    var existingIndexes: Set<StorageIndex> { Set(indexes.map(\.index)) }
+
+    /// Creates an index, unless it exists.
+    mutating func createIndex(_ index: StorageIndex) {
+        if !existingIndexes.contains(index) { indexes.append(MemoryIndex(index, of: core.entries)) }
+    }
+
+    /// Removes an index, if it exists.
+    mutating func removeIndex(_ index: StorageIndex) { indexes.removeAll { $0.index == index } }
+
+    /// An index; if it does not exist, a temporary one, because a reader may have chosen it right before its removal.
+    func index(_ index: StorageIndex) -> MemoryIndex {
+        indexes.first { $0.index == index } ?? MemoryIndex(index, of: core.entries)
     }
 }

@@ -2,6 +2,9 @@ public import Foundation
 
 /// An engine that keeps its items in memory: for tests, previews and caches.
 ///
+/// It has indexes like ``SQLiteStorageEngine``, which live as long as its items: a query finds a page of many items, or
+/// counts them, without reading the others.
+///
 /// It is thread-safe, its batches are atomic, its reads never fail, and its items are discarded with it.
 public final class MemoryStorageEngine: StorageBackend {
 
@@ -54,7 +57,16 @@ public final class MemoryStorageEngine: StorageBackend {
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
         reading { items in
-            StorageAnswer(request.keys.compactMap { key in items.core[key].map { StorageItem($0, request.fields) } })
+            StorageAnswer(
+                request.keys.compactMap { key in
+                    items.core[key].map { entry in
+                        var item = StorageItem(entry, request.fields)
+                        if request.fields.contains(.place), let index = request.index {
+                            item.sortKey = items.sortKey(of: entry, in: index)
+                        }
+                        return item
+                    }
+                })
         }
     }
 
@@ -62,23 +74,23 @@ public final class MemoryStorageEngine: StorageBackend {
         _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
     ) async throws -> StorageAnswer<ScanOutcome> {
         // A copy, which shares its memory with the items until they change.
-        let (core, cursor) = reading { items in
-            (items.core, request.needsCursor ? items.startedHistory().cursor : nil)
+        let (items, cursor) = reading { items in
+            let cursor = request.needsCursor ? items.startedHistory().cursor : nil
+            return (items.withoutHistory, cursor)
         }
         var outcome = ScanOutcome(cursor: cursor)
-        for scan in request.counted {
-            let position = try scan.positionOfAll()
-            outcome.count += position == .min ? core.count : core.entries(after: position).count { _ in true }
-        }
+        for scan in request.counted { outcome.count += try items.count(scan) }
         outcome.count = min(outcome.count, request.countLimit)
         if request.scans.isEmpty { return StorageAnswer(outcome) }
         let receive = try begin()
         var pace = ScanPace()
         for (number, scan) in request.scans.enumerated() {
-            for entry in core.entries(after: try scan.positionOfAll()) {
-                try await pace.count(entry.data)
-                outcome.byteCount += entry.data.count
-                if try !receive(number, StorageItem(entry, request.fields.union(.place))) { break }
+            for found in try items.items(of: scan) {
+                try await pace.count(found.entry.data)
+                outcome.byteCount += found.entry.data.count
+                var item = StorageItem(found.entry, request.fields.union(.place))
+                item.sortKey = found.sortKey
+                if try !receive(number, item) { break }
             }
         }
         return StorageAnswer(outcome)
@@ -139,6 +151,8 @@ public final class MemoryStorageEngine: StorageBackend {
     public var log: (any StorageLog)? { self }
 
     public var references: (any StorageReferences)? { self }
+
+    public var indexes: (any StorageIndexes)? { self }
 }
 
 extension MemoryStorageEngine: StorageReferences {
@@ -146,11 +160,22 @@ extension MemoryStorageEngine: StorageReferences {
     public func fetchReferences() async throws -> [StorageReference] { collections.references(of: collection.name) }
 
     /// Declares the references of the collection, for as long as its items exist. To find the items that name a removed
-    /// one, all items are read.
+    /// one, all items are read, unless there is an index over the member.
     public func declareReferences(_ references: [StorageReference]) async throws {
         try references.check()
         collections.declare(references, of: collection.name)
     }
+}
+
+extension MemoryStorageEngine: StorageIndexes {
+
+    public func fetchIndexes() async throws -> Set<StorageIndex> { reading { $0.existingIndexes } }
+
+    /// Creates an index, unless it exists. Other readers and writers wait while all items are read, about a second for
+    /// 300,000 items. Each write then takes a time that grows with the logarithm of the number of items.
+    public func createIndex(_ index: StorageIndex) async throws { items.withLock { $0.createIndex(index) } }
+
+    public func removeIndex(_ index: StorageIndex) async throws { items.withLock { $0.removeIndex(index) } }
 }
 
 extension StorageItem {
@@ -158,14 +183,6 @@ extension StorageItem {
         self.init(
             key: entry.key, data: entry.data, position: fields.contains(.place) ? entry.position : 0,
             dates: fields.contains(.dates) ? entry.dates : nil)
-    }
-}
-
-extension StorageScan {
-    /// The position after which a scan of all items begins.
-    fileprivate func positionOfAll() throws -> Int {
-        guard case .all(let position) = self else { throw StorageError.missingIndexes }
-        return position ?? .min
     }
 }
 

@@ -19,8 +19,17 @@ struct DifferentialQueryTests {
         let compound = try engine("compound")
         try await QueriedEngine.createCompoundIndexes(of: compound)
         let disk = DiskStorageEngine(directory: FileManager.Directory(url: folder.file("disk")))
+        let (valuedMemory, textualMemory) = (MemoryStorageEngine(), MemoryStorageEngine())
+        try await QueriedEngine.createIndexes(of: valuedMemory, forText: false)
+        try await QueriedEngine.createIndexes(of: textualMemory, forText: true)
+        let compoundMemory = MemoryStorageEngine()
+        try await QueriedEngine.createCompoundIndexes(of: compoundMemory)
         let engines = [
-            QueriedEngine("memory", MemoryStorageEngine()), QueriedEngine("SQLite", plain),
+            QueriedEngine("memory", MemoryStorageEngine()),
+            QueriedEngine("memory with indexes", valuedMemory, share: 2),
+            QueriedEngine("memory with indexes for text", textualMemory, share: 2),
+            QueriedEngine("memory with compound indexes", compoundMemory, share: 2),
+            QueriedEngine("SQLite", plain),
             QueriedEngine("SQLite with indexes", valued, share: 3, countsInvalidUTF8: true),
             QueriedEngine("SQLite with indexes for text", textual, share: 3, countsInvalidUTF8: true),
             QueriedEngine("SQLite with compound indexes", compound, share: 3, countsInvalidUTF8: true),

@@ -43,7 +43,7 @@ struct SQLiteColumn {
         from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, _ isDescending: Bool, after place: StoragePlace
     ) throws -> (same: SQLiteConditions, other: (StorageSortKeyBound, StorageSortKeyBound)?) {
         guard let key = place.sortKey else {
-            throw StorageError(.invalidArgument, "A place in the order of an index needs a sort key.")
+            throw StorageError.needsSortKey
         }
         var same = conditions(equals: key)
         same.add("rowid > ?", .integer(Int64(place.position)))
@@ -53,8 +53,4 @@ struct SQLiteColumn {
             isDescending ? (lower, min(upper, .before(key))) : (max(lower, .after(key)), upper)
         return (same, lower < upper ? (lower, upper) : nil)
     }
-
-    /// The error of a scan after a place in a range that is not of the last member.
-    static let hasNoPlaces = StorageError(
-        .invalidArgument, "A range of a compound index has an order only if it is of the last member.")
 }

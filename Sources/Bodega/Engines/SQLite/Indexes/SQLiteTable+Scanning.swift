@@ -25,7 +25,7 @@ extension SQLiteTable {
         case .range(let index, let equal, let lower, let upper, let isDescending, let place):
             let column = try SQLiteColumn(of: index, self, after: equal)
             if !column.isLast {
-                guard place == nil else { throw SQLiteColumn.hasNoPlaces }
+                guard place == nil else { throw StorageError.hasNoPlaces }
                 let conditions = column.conditions(from: lower, to: upper)
                 return try read(conditions, in: db, fields, selecting: column.expression, orderedBy: nil, receive)
             }
@@ -72,7 +72,7 @@ extension SQLiteTable {
                 conditions = column.conditions(from: lower, to: upper)
                 break
             }
-            guard column.isLast else { throw SQLiteColumn.hasNoPlaces }
+            guard column.isLast else { throw StorageError.hasNoPlaces }
             let (same, rest) = try column.rest(from: lower, to: upper, isDescending, after: place)
             let count = try count(same, upTo: limit, in: db)
             guard let rest, count < limit else { return count }

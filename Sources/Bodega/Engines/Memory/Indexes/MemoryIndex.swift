@@ -1,0 +1,63 @@
+/// An index of items in memory. It is a value, and a copy takes constant time.
+struct MemoryIndex: Sendable {
+    let index: StorageIndex
+    private let keys: Keys
+    private(set) var rows: MemoryRows
+    /// The irregular items, without keys, in insertion order.
+    private(set) var irregular: MemoryRows
+
+    /// Creates an index of items.
+    init(_ index: StorageIndex, of items: some Sequence<MemoryCore.Entry>) {
+        self.index = index
+        keys = Keys(index)
+        (rows, irregular) = (MemoryRows(), MemoryRows())
+        var (known, unknown): ([MemoryRows.Row], [MemoryRows.Row]) = ([], [])
+        for item in items {
+            if let keys = keys.sortKeys(of: item.data) {
+                known.append(MemoryRows.Row(keys, item))
+            } else {
+                unknown.append(MemoryRows.Row(irregular: item))
+            }
+        }
+        (rows, irregular) = (MemoryRows(known), MemoryRows(unknown))
+    }
+
+    /// Replaces an item.
+    ///
+    /// - Parameters:
+    ///   - old: The item as it was, `nil` if it was absent.
+    ///   - new: The item as it is, `nil` if it is gone.
+    mutating func replace(_ old: MemoryCore.Entry?, with new: MemoryCore.Entry?) {
+        let oldKeys = old.flatMap { keys.sortKeys(of: $0.data) }
+        let newKeys = new.flatMap { keys.sortKeys(of: $0.data) }
+        if let old, let new, oldKeys == newKeys, old.position == new.position { return }
+        if let old {
+            if let oldKeys {
+                rows.remove(MemoryRows.Row(oldKeys, old))
+            } else {
+                irregular.remove(.init(irregular: old))
+            }
+        }
+        if let new {
+            if let newKeys {
+                rows.insert(MemoryRows.Row(newKeys, new))
+            } else {
+                irregular.insert(.init(irregular: new))
+            }
+        }
+    }
+
+    mutating func removeAll() { (rows, irregular) = (MemoryRows(), MemoryRows()) }
+}
+
+extension MemoryRows.Row {
+    fileprivate init(_ keys: [StorageSortKey], _ item: MemoryCore.Entry) {
+        self.init(
+            first: keys[0], others: keys.count > 1 ? Array(keys.dropFirst()) : [], position: item.position,
+            key: item.key)
+    }
+
+    fileprivate init(irregular item: MemoryCore.Entry) {
+        self.init(first: .none, others: [], position: item.position, key: item.key)
+    }
+}

@@ -1,0 +1,47 @@
+extension MemoryItems {
+
+    /// An item of a scan.
+    struct Found {
+        let entry: MemoryCore.Entry
+        /// The sort key in the index, `nil` if there is none.
+        let sortKey: StorageSortKey?
+    }
+
+    /// The items of a scan, which are read one after the other.
+    func items(of scan: StorageScan) throws -> AnySequence<Found> {
+        guard let index = scan.index else {
+            return AnySequence(core.entries(after: scan.position).lazy.map { Found(entry: $0, sortKey: nil) })
+        }
+        let part = try self.index(index).part(scan)
+        return AnySequence(
+            part.lazy.compactMap { [core] row in
+                core[row.key].map { Found(entry: $0, sortKey: part.member.map(row.sortKey)) }
+            })
+    }
+
+    /// The number of items of a scan. None of them is read.
+    func count(_ scan: StorageScan) throws -> Int {
+        if let index = scan.index { return try self.index(index).part(scan).count }
+        return scan.position == .min ? core.count : core.entries(after: scan.position).count { _ in true }
+    }
+
+    /// The sort key of an item in an index, that of the last member; `nil` if the index knows nothing about the item.
+    func sortKey(of entry: MemoryCore.Entry, in index: StorageIndex) -> StorageSortKey? {
+        MemoryIndex.Keys(index).sortKeys(of: entry.data)?.last
+    }
+}
+
+extension StorageScan {
+    /// The index, `nil` if the scan is of all items.
+    fileprivate var index: StorageIndex? {
+        switch self {
+        case .all: nil
+        case .irregular(let index), .range(let index, _, _, _, _, _), .approximate(let index, _, _, _): index
+        }
+    }
+
+    /// The position after which a scan of all items begins.
+    fileprivate var position: Int {
+        if case .all(let position) = self { position ?? .min } else { .min }
+    }
+}
