@@ -11,7 +11,7 @@ extension SearchExpression {
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - form: The form of the search, see ``Queryable/searchForm``.
+    ///   - form: The form of the search, as the objects' type declares it.
     /// - Returns: The ranges in order. Words that follow each other have a range each, the words of a phrase have one.
     ///   Ranges with common words are joined.
     public func highlights(in text: String, by form: SearchForm = .words) -> [Range<String.Index>] {
@@ -28,7 +28,7 @@ extension SearchExpression {
     /// - Parameters:
     ///   - text: The text.
     ///   - count: The maximum number of words, at least one, or of characters if that is the form.
-    ///   - form: The form of the search, see ``Queryable/searchForm``.
+    ///   - form: The form of the search, as the objects' type declares it.
     /// - Returns: The part, and the ranges in it to highlight. Without any hit, it is the beginning of the text.
     public func snippet(of text: String, words count: Int, by form: SearchForm = .words) -> SearchSnippet {
         let divided = SearchText(text, form)
