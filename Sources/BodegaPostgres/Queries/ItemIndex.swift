@@ -33,10 +33,14 @@ struct ItemIndex: Sendable {
     }
 
     private static func index(members: some Sequence<UInt8>) -> StorageIndex? {
-        // The comment may have been changed.
-        guard let parts = try? JSONDecoder().decode([[String]].self, from: Data(members)),
-            parts.count > 1, parts.allSatisfy({ $0.count == 2 })
-        else { return nil }
+        let parts: [[String]]
+        do {
+            parts = try JSONDecoder().decode([[String]].self, from: Data(members))
+        } catch {
+            // The comment was changed.
+            return nil
+        }
+        guard parts.count > 1, parts.allSatisfy({ $0.count == 2 }) else { return nil }
         let members = parts.map { StorageIndex.Member($0[1], isForText: $0[0] == "t") }
         return StorageIndex(members[0], Array(members.dropFirst()))
     }

@@ -55,7 +55,12 @@ extension SQLiteFile {
         if let moment = StorageMoment.state(of: self) as? SQLiteMoment { return moment.readWithoutWaiting(read) }
         guard readers.tryEnter() else { return nil }
         defer { readers.leave() }
-        return try? openedPool?.read(isTransaction: true, read)
+        do {
+            return try openedPool?.read(isTransaction: true, read)
+        } catch {
+            // The read elsewhere finds the same, or succeeds.
+            return nil
+        }
     }
 
     /// How long a read can take on its caller's thread.

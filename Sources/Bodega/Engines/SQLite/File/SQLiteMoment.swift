@@ -54,7 +54,11 @@ final class SQLiteMoment: Sendable {
 
     private static func beginWithoutWaiting(of file: SQLiteFile) -> SQLiteMoment? {
         guard file.readers.tryEnter() else { return nil }
-        if let pool = file.openedPool, let moment = try? SQLiteMoment(of: file, pool) { return moment }
+        do {
+            if let pool = file.openedPool { return try SQLiteMoment(of: file, pool) }
+        } catch {
+            // It is begun again on another thread, which waits or throws.
+        }
         file.readers.leave()
         return nil
     }
@@ -82,7 +86,13 @@ final class SQLiteMoment: Sendable {
         defer { leave() }
         guard turn.try() else { return nil }
         defer { turn.unlock() }
-        return try? connection.unsafeRead(body)
+        do {
+            try LockHolders.shared.check()
+            return try connection.unsafeRead(body)
+        } catch {
+            // The read elsewhere finds the same, or succeeds.
+            return nil
+        }
     }
 
     /// Ends the moment, after the reads that have begun.
