@@ -13,8 +13,9 @@ public import Observation
 /// ```
 ///
 /// A ``Store`` has all of its items in memory. A window has as many as its limit, and at most 256 or as many again in
-/// reserve, however large the collection is. With indexes, see `Queryable`, its cost does not depend on the size of the
-/// collection.
+/// reserve, however large the collection is. With an index for its condition and order, see `Queryable`, its cost does
+/// not depend on the size of the collection, unless the query is sorted by several properties: then the window also
+/// reads the items that are equal to its last one in the first property.
 ///
 /// ## What you can rely on
 /// - The window shows the first ``limit`` matches in the order of the query. Each change of any writer, in this process
