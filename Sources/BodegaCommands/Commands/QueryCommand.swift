@@ -64,7 +64,7 @@ struct QueryCommand: ConsoleCommand {
               bodega query people.db --where '!@.email || length(@.tags) == 0' --json
               bodega query people.db --sort born:desc --select name --limit 3
               bodega query people.db --where '@.born > 1990' --count
-              bodega query notes.db --search 'swift -java' --search-in title --search-in body --limit 20
+              bodega query notes.db --search 'swift -java' --search-in title --limit 20
               bodega query people.db --index born --index country,name.last
               bodega query people.db --where '@.born > 1990' --explain
             """)
