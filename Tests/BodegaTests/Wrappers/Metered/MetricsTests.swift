@@ -46,6 +46,9 @@ struct MetricsTests {
                 "storage_calls_total engine=notes operation=fetch": 3,
                 "storage_read_bytes_total engine=notes operation=fetch": 6,
                 "storage_errors_total engine=notes operation=fetch code=locked": 1,
+                // A query asks which indexes there are.
+                "storage_calls_total engine=notes operation=fetchIndexes": 1,
+                "storage_read_bytes_total engine=notes operation=fetchIndexes": 0,
                 "storage_calls_total engine=notes operation=scan": 2,
                 "storage_read_bytes_total engine=notes operation=scan": 72,
                 "storage_errors_total engine=notes operation=apply code=unknown": 1,
