@@ -101,9 +101,14 @@ public struct ScanOutcome: StorageAnswerValue, Hashable {
     /// The end of the log at the moment of the scan, see ``ScanRequest/needsCursor``.
     public var cursor: StorageCursor?
 
+    /// What the relevance of items depends on, see ``ScanRequest/ranking``; `nil` if the engine does not know it.
+    public var ranking: SearchRanking?
+
     /// Creates an outcome.
-    public init(count: Int = 0, byteCount: Int = 0, cursor: StorageCursor? = nil) {
-        (self.count, self.byteCount, self.cursor) = (count, byteCount, cursor)
+    public init(
+        count: Int = 0, byteCount: Int = 0, cursor: StorageCursor? = nil, ranking: SearchRanking? = nil
+    ) {
+        (self.count, self.byteCount, self.cursor, self.ranking) = (count, byteCount, cursor, ranking)
     }
 }
 

@@ -8,6 +8,8 @@ import RecordCoder
 /// An index over several members, a *compound* index, has the order of the first one, among items with equal values
 /// that of the second, and so on. It serves conditions that compare its first members for equality, and a range or the
 /// order of the next one.
+///
+/// An index for searches, see ``search(_:form:)``, finds the items whose texts have certain words.
 public struct StorageIndex: Sendable, Hashable, CustomStringConvertible {
 
     /// A member of the items' JSON in an index.
@@ -43,6 +45,9 @@ public struct StorageIndex: Sendable, Hashable, CustomStringConvertible {
     /// The members by which items with equal values of the earlier ones are ordered.
     public let others: [Member]
 
+    /// How the texts of the members are divided, if this is an index for searches, which has no order; otherwise `nil`.
+    public let searchForm: SearchForm?
+
     /// The path to the first member.
     public var path: String { first.path }
 
@@ -66,8 +71,21 @@ public struct StorageIndex: Sendable, Hashable, CustomStringConvertible {
     public init(_ first: Member, _ others: Member...) { self.init(first, others) }
 
     /// Creates a description of an index over one or several members.
-    public init(_ first: Member, _ others: [Member]) {
-        (self.first, self.others) = (first, others)
+    public init(_ first: Member, _ others: [Member]) { self.init(first, others, nil) }
+
+    private init(_ first: Member, _ others: [Member], _ form: SearchForm?) {
+        (self.first, self.others, searchForm) = (first, others, form)
+    }
+
+    /// Returns a description of an index for searches in the texts of members.
+    ///
+    /// - Parameters:
+    ///   - paths: The paths to the members, each with a text or a list of texts; at least one.
+    ///   - form: How the texts are divided.
+    public static func search(_ paths: [String], form: SearchForm = .words) -> StorageIndex {
+        precondition(!paths.isEmpty, "An index for searches has at least one path.")
+        let members = paths.map { Member($0, isForText: false) }
+        return StorageIndex(members[0], Array(members.dropFirst()), form)
     }
 
     /// The members, in their order.
@@ -77,10 +95,12 @@ public struct StorageIndex: Sendable, Hashable, CustomStringConvertible {
     package var last: Member { others.last ?? first }
 
     /// Whether the index is over one member at a path, and no other.
-    package func isOver(_ path: String) -> Bool { others.isEmpty && first.isOver(path) }
+    package func isOver(_ path: String) -> Bool { others.isEmpty && searchForm == nil && first.isOver(path) }
 
-    /// The paths, separated by commas.
-    public var description: String { members.map(\.path).joined(separator: ", ") }
+    /// The paths, separated by commas; of an index for searches, with its form.
+    public var description: String {
+        members.map(\.path).joined(separator: ", ") + (searchForm.map { " (\($0.rawValue))" } ?? "")
+    }
 }
 
 extension StorageIndex.Member {

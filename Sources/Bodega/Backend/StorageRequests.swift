@@ -78,6 +78,9 @@ public struct ScanRequest: Sendable, Hashable {
     /// must have a ``StorageBackend/log``. The scans must be the default, and the items need no places then.
     public var needsCursor: Bool
 
+    /// A search for whose relevance the outcome has the numbers of all items; usually `nil`.
+    public var ranking: StorageSearch?
+
     /// How to read.
     public var options: ReadOptions
 
@@ -88,12 +91,19 @@ public struct ScanRequest: Sendable, Hashable {
     /// Creates a request.
     public init(
         _ scans: [StorageScan] = [.all(after: nil)], counting counted: [StorageScan] = [], upTo countLimit: Int = .max,
-        fields: StorageFields = .data, needsCursor: Bool = false, options: ReadOptions = ReadOptions(),
-        isShort: Bool = false
+        fields: StorageFields = .data, needsCursor: Bool = false, ranking: StorageSearch? = nil,
+        options: ReadOptions = ReadOptions(), isShort: Bool = false
     ) {
         (self.scans, self.counted, self.countLimit) = (scans, counted, countLimit)
-        (self.fields, self.needsCursor, self.options) = (fields, needsCursor, options)
+        (self.fields, self.needsCursor, self.ranking, self.options) = (fields, needsCursor, ranking, options)
         self.isShort = isShort
+    }
+}
+
+extension ScanRequest {
+    /// Whether an index for searches is used.
+    package var isSearch: Bool {
+        ranking != nil || (scans + counted).contains { if case .search = $0 { true } else { false } }
     }
 }
 

@@ -29,6 +29,9 @@ public enum StorageScan: Sendable, Hashable {
     /// numbers that are not integers; their last bit can be wrong. In a compound index, they have certain sort keys of
     /// the first members, as in a range.
     case approximate(StorageIndex, equal: [StorageSortKey], from: StorageSortKeyBound, to: StorageSortKeyBound)
+
+    /// The items whose stored texts match a search, by an index for searches.
+    case search(StorageSearch)
 }
 
 extension StorageScan {
@@ -55,6 +58,7 @@ extension StorageScan {
         case .all: .all(after: place.position)
         case .range(let index, let equal, let lower, let upper, let isDescending, _):
             .range(index, equal: equal, from: lower, to: upper, isDescending: isDescending, after: place)
+        case .search(let search): .search(search.continued(after: place))
         case .irregular, .approximate: nil
         }
     }

@@ -132,15 +132,19 @@ package struct SearchPattern: Sendable {
     /// by trigrams no text with fewer than three characters.
     package var fts5: String? { fts5(root) }
 
+    /// The phrase with a number in the query syntax of FTS5, `nil` if it can't be written in that.
+    package func fts5(phrase number: Int) -> String? {
+        let phrase = phrases[number]
+        // It ends a query.
+        let hasNull = phrase.text.unicodeScalars.contains("\0")
+        if form == .substrings, hasNull || phrase.words.count < 3 { return nil }
+        let text = phrase.text.replacing("\0", with: " ").replacing("\"", with: "\"\"")
+        return "\"\(text)\"\(phrase.isPrefix ? "*" : "")"
+    }
+
     private func fts5(_ node: Node) -> String? {
         switch node {
-        case .phrase(let number):
-            let phrase = phrases[number]
-            // It ends a query.
-            let hasNull = phrase.text.unicodeScalars.contains("\0")
-            if form == .substrings, hasNull || phrase.words.count < 3 { return nil }
-            let text = phrase.text.replacing("\0", with: " ").replacing("\"", with: "\"\"")
-            return "\"\(text)\"\(phrase.isPrefix ? "*" : "")"
+        case .phrase(let number): return fts5(phrase: number)
         case .all(let parts):
             var (found, excluded): ([String], [String]) = ([], [])
             for part in parts {

@@ -4,18 +4,21 @@ import Foundation
 ///
 /// The source of the formula is S. Robertson and H. Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*,
 /// 2009. A phrase that more than half of all texts have counts almost nothing, instead of less than nothing.
-package struct SearchRanking: Hashable, Sendable {
+public struct SearchRanking: Hashable, Sendable {
     /// The number of objects with a text.
-    package var count = 0
-    /// The length of all their texts.
-    package var length = 0
-    /// For each phrase, the number of objects that have it.
-    package var found: [Int]
+    public var count = 0
+    /// The length of all their texts, in words, or in trigrams for ``SearchForm/substrings``.
+    public var length = 0
+    /// For each word or phrase of the search, in their order, the number of objects that have it.
+    public var found: [Int]
 
     private static let (k1, b) = (1.2, 0.75)
     private static let minimumWeight = 1e-6
 
-    package init(phrases: Int) { found = Array(repeating: 0, count: phrases) }
+    /// Creates the numbers of no objects.
+    ///
+    /// - Parameter phrases: The number of words and phrases of the search.
+    public init(phrases: Int) { found = Array(repeating: 0, count: phrases) }
 
     /// Adds an object.
     package mutating func add(_ counts: SearchCounts) {
@@ -31,17 +34,37 @@ package struct SearchRanking: Hashable, Sendable {
     ///   - phrases: The phrases that count, see ``SearchPattern/reasons(_:)``.
     ///   - weights: The weight of each text.
     package func score(_ counts: SearchCounts, phrases: [Int], weights: [Double]) -> Double {
-        let average = Double(length) / Double(count)
-        // Parts of words are found in texts without a trigram, too.
-        let relative = average > 0 ? Self.b * Double(counts.length) / average : Self.b
-        let norm = Self.k1 * (1 - Self.b + relative)
-        return phrases.reduce(0) { score, phrase in
-            let found = Double(found[phrase])
-            let rarity = log((Double(count) - found + 0.5) / (found + 0.5))
-            let frequency = zip(counts.counts[phrase], weights).reduce(0) { $0 + Double($1.0) * $1.1 }
-            let weight = rarity <= 0 ? Self.minimumWeight : rarity
-            return score + weight * ((frequency * (Self.k1 + 1)) / (frequency + norm))
+        score(length: counts.length, phrases: phrases, rarities: phrases.map(rarity)) { phrase in
+            zip(counts.counts[phrase], weights).reduce(0) { $0 + Double($1.0) * $1.1 }
         }
+    }
+
+    /// How much a phrase counts.
+    package func rarity(of phrase: Int) -> Double {
+        let found = Double(found[phrase])
+        let rarity = log((Double(count) - found + 0.5) / (found + 0.5))
+        return rarity <= 0 ? Self.minimumWeight : rarity
+    }
+
+    /// The score of an object.
+    ///
+    /// - Parameters:
+    ///   - length: The length of its texts.
+    ///   - phrases: The phrases that count.
+    ///   - rarities: How much each of them counts.
+    ///   - frequency: How often the object has a phrase, by the weights of its texts.
+    @inline(__always)
+    func score(length: Int, phrases: [Int], rarities: [Double], frequency: (Int) -> Double) -> Double {
+        let average = Double(self.length) / Double(count)
+        // Parts of words are found in texts without a trigram, too.
+        let relative = average > 0 ? Self.b * Double(length) / average : Self.b
+        let norm = Self.k1 * (1 - Self.b + relative)
+        var score = 0.0
+        for (phrase, rarity) in zip(phrases, rarities) {
+            let frequency = frequency(phrase)
+            score += rarity * ((frequency * (Self.k1 + 1)) / (frequency + norm))
+        }
+        return score
     }
 }
 

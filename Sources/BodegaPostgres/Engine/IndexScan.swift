@@ -62,6 +62,7 @@ struct IndexScan {
                 item.sortKey = nil
                 return try receive(item)
             }
+        case .search: throw StorageError.hasNoSearchIndex
         case .approximate:
             // The index is exact.
             return

@@ -119,6 +119,7 @@ extension PostgresStorageEngine: StorageIndexes {
     ///   ``PostgresDatabase/Options/timeout``, plus the time of a build, ``/Bodega/StorageError/Code/invalidArgument``
     ///   if the path can't be in the database.
     public func createIndex(_ index: StorageIndex) async throws {
+        if index.searchForm != nil { throw StorageError.hasNoSearchIndex }
         try await checkExistence()
         if try await fetchIndexes().contains(index) { return }
         try await builder(of: index).create()
@@ -156,6 +157,7 @@ extension ScanStatement {
             if let position { require(after: Int64(position)) }
         case .irregular(let index):
             try self.init(collection: number, index: index, equal: [SortKeyBytes.irregular])
+        case .search: throw StorageError.hasNoSearchIndex
         case .approximate:
             return nil
         case .range(let index, let equal, let lower, let upper, let isDescending, let place):

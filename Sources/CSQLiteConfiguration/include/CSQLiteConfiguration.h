@@ -1,4 +1,4 @@
-// Wrappers of sqlite3_db_config, which Swift cannot call because it is variadic.
+// What Swift cannot call: sqlite3_db_config, which is variadic, and the extensions of FTS5, which are functions in C.
 #ifndef EMPORIUM_SQLITE_CONFIGURATION_H
 #define EMPORIUM_SQLITE_CONFIGURATION_H
 
@@ -11,5 +11,11 @@ int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isEnabled);
 
 /// Disables the checkpoint when a connection closes, so that the write-ahead log remains unchanged.
 void emporium_sqlite_keep_log(struct sqlite3 *connection);
+
+/// Adds the function `emporium_places` to FTS5 on a connection. In a query for one phrase, it returns a blob of
+/// unsigned integers: the number of places of the phrase in each column, then the number of tokens of the row.
+///
+/// Returns an error of SQLite, among others if it has no FTS5.
+int emporium_sqlite_add_search_function(struct sqlite3 *connection);
 
 #endif

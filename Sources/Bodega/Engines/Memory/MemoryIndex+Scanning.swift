@@ -51,6 +51,7 @@ extension MemoryIndex {
     /// - Throws: ``StorageError/Code/invalidArgument`` if the index has no such member, or its order no such place.
     func part(_ scan: StorageScan) throws -> Part {
         switch scan {
+        case .search: throw StorageError.hasNoSearchIndex
         case .all, .irregular: return Part(irregular, nil, ascending: irregular.start..<irregular.end)
         // All numbers are exact.
         case .approximate: return Part(rows, nil, ascending: nil)

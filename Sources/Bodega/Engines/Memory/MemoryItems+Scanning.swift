@@ -36,6 +36,7 @@ extension StorageScan {
     fileprivate var index: StorageIndex? {
         switch self {
         case .all: nil
+        case .search(let search): search.index
         case .irregular(let index), .range(let index, _, _, _, _, _), .approximate(let index, _, _, _): index
         }
     }

@@ -173,7 +173,12 @@ extension MemoryStorageEngine: StorageIndexes {
 
     /// Creates an index, unless it exists. Other readers and writers wait while all items are read, about a second for
     /// 300,000 items. Each write then takes a time that grows with the logarithm of the number of items.
-    public func createIndex(_ index: StorageIndex) async throws { items.withLock { $0.createIndex(index) } }
+    ///
+    /// - Throws: ``StorageError/Code/invalidArgument`` for an index for searches: a search reads all items.
+    public func createIndex(_ index: StorageIndex) async throws {
+        if index.searchForm != nil { throw StorageError.hasNoSearchIndex }
+        items.withLock { $0.createIndex(index) }
+    }
 
     public func removeIndex(_ index: StorageIndex) async throws { items.withLock { $0.removeIndex(index) } }
 }

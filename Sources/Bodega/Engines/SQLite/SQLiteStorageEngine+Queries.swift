@@ -14,6 +14,7 @@ extension SQLiteStorageEngine {
         let outcome = try await core.readUntilCancelled(isShort: request.isShort) { [table] db, cancellation in
             failure.withLock { $0 = nil }
             var outcome = ScanOutcome()
+            outcome.ranking = try request.ranking.map { try SQLiteSearch($0, of: table, in: db).ranking() }
             for scan in request.counted where outcome.count < request.countLimit {
                 let limit = request.countLimit == .max ? .max : request.countLimit - outcome.count
                 outcome.count += try table.count(scan, upTo: limit, in: db)
@@ -40,6 +41,7 @@ extension SQLiteStorageEngine {
             return outcome
         }
         if let error = failure.withLock({ $0 }) { throw error }
+        if request.isSearch { core.searchUpdates.begin(table, of: core) }
         return StorageAnswer(outcome)
     }
 
@@ -86,7 +88,11 @@ extension SQLiteStorageEngine: StorageIndexes {
 
     public func fetchIndexes() async throws -> Set<StorageIndex> {
         // Few rows, on the caller's thread.
-        try await core.readOne { [table] db in try SQLiteIndex.all(of: table, in: db) }
+        try await core.readOne { [table] db in
+            var indexes = try SQLiteIndex.all(of: table, in: db)
+            for search in try SQLiteSearchIndex.all(of: table, in: db) { indexes.insert(search.index) }
+            return indexes
+        }
     }
 
     /// Creates an index, unless it exists. Other writers wait while SQLite reads all items, about a second for 300,000
@@ -96,7 +102,12 @@ extension SQLiteStorageEngine: StorageIndexes {
     /// bytes. A large item is in memory while it is written to a collection with an index.
     ///
     /// If the task is cancelled before the index is complete, this throws a `CancellationError` and changes nothing.
+    ///
+    /// An index for searches is created in parts, between which others write. It can be used from the first one on; a
+    /// search reads the items that are not in it yet. If the task is cancelled, or the process ends, it goes on with
+    /// the next search.
     public func createIndex(_ index: StorageIndex) async throws {
+        if index.searchForm != nil { return try await createSearchIndex(index) }
         let index = try SQLiteIndex(index, of: table)
         try await core.writeUntilCancelled { [table] db in
             if try SQLiteIndex.all(of: table, in: db).contains(index.index) { return }
@@ -106,7 +117,20 @@ extension SQLiteStorageEngine: StorageIndexes {
         }
     }
 
+    private func createSearchIndex(_ index: StorageIndex) async throws {
+        try await core.writeUntilCancelled { [table] db in
+            if try SQLiteSearchIndex.all(of: table, in: db).contains(where: { $0.index == index }) { return }
+            try SQLiteSearchIndex.create(index, of: table, in: db)
+        }
+        while try await core.updateSearches(of: table) { try Task.checkCancellation() }
+    }
+
     public func removeIndex(_ index: StorageIndex) async throws {
+        if index.searchForm != nil {
+            return try await core.writeUnreported { [table] db in
+                try SQLiteSearchIndex.remove(index, of: table, in: db)
+            }
+        }
         let index = try SQLiteIndex(index, of: table)
         try await core.writeUnreported { db in try db.execute(sql: "DROP INDEX IF EXISTS \(index.name)") }
     }

@@ -15,7 +15,7 @@ package struct QueryPlan: Sendable {
     /// Whether reading stops at the limit.
     package var stopsAtLimit: Bool { firstInOrder < scans.count }
 
-    fileprivate init(
+    init(
         scans: [StorageScan], firstInOrder: Int, index: StorageIndex? = nil,
         narrowing: QueryCondition.Narrowing = .nothing, explanation: String
     ) {
@@ -52,21 +52,24 @@ extension StorageQuery {
     func plan(
         on engine: StorageReader, with indexes: [StorageIndex], limit: Int, after place: QueryPlace?
     ) async throws -> QueryPlan {
+        if let search = try await usableSearch(on: engine) {
+            return try await plan(by: search, on: engine, with: indexes, after: place)
+        }
         let sorting = sortingUse(of: indexes)
         // The order of an index that narrows needs no estimate.
         let best = try await smallest(
             of: indexes.filter { $0 != sorting?.index || order.count > 1 }, in: engine, upTo: fewCandidates)
-        if let best, best.count <= fewCandidates { return narrowed(by: best.use, after: place) }
+        if let best, best.count <= fewCandidates { return narrowed(by: best, after: place) }
         if let sorting { return ordered(by: sorting, after: place) }
-        if let best {
-            let possible = best.use.possible
+        if let best, case .index(let use) = best.way {
+            let possible = use.possible
             var isUsed = !order.isEmpty || possible.intersection(.values).isOneKey || possible.isOneKey
             if !isUsed, limit == .max {
                 // Reading many items by an index takes longer than reading all.
                 let few = try await engine.fetchCount() / 4
-                isUsed = try await engine.count(best.use.candidates, upTo: few + 1) <= few
+                isUsed = try await engine.count(use.candidates, upTo: few + 1) <= few
             }
-            if isUsed { return narrowed(by: best.use, after: place) }
+            if isUsed { return narrowed(by: use, after: place) }
         }
         return reading(after: place)
     }
@@ -99,25 +102,46 @@ extension StorageQuery {
             .filter(\.isOfLastMember).max { $0.equal.count <= $1.equal.count }
     }
 
-    /// A use of an index that narrows, with the number of items that it finds.
+    /// A way that leads to few items, with their number.
     struct Narrowed {
-        var use: IndexUse
+        enum Way {
+            case index(IndexUse)
+            case search(StorageSearch)
+        }
+
+        var way: Way
         var count: Int
+
+        /// The use of the index, `nil` if it is a search.
+        var use: IndexUse? { if case .index(let use) = way { use } else { nil } }
     }
 
     /// Of several indexes, the one that finds the fewest items.
     ///
-    /// - Parameter limit: The number up to which items are counted. A larger count is only known to be larger.
+    /// - Parameters:
+    ///   - search: A search that finds all matches, too.
+    ///   - limit: The number up to which items are counted. A larger count is only known to be larger.
     /// - Returns: `nil` if none narrows.
     func smallest(
-        of indexes: [StorageIndex], in engine: StorageReader, upTo limit: Int
+        of indexes: [StorageIndex], or search: StorageSearch? = nil, in engine: StorageReader, upTo limit: Int
     ) async throws -> Narrowed? {
         var best: Narrowed?
+        if let search {
+            best = Narrowed(way: .search(search), count: try await engine.count([.search(search)], upTo: limit + 1))
+        }
         for use in indexes.map({ IndexUse(of: $0, condition) }) where use.narrows {
             let count = try await engine.count(use.candidates, upTo: min(limit, best?.count ?? .max) + 1)
-            if count < best?.count ?? .max { best = Narrowed(use: use, count: count) }
+            if count < best?.count ?? .max { best = Narrowed(way: .index(use), count: count) }
         }
         return best
+    }
+
+    /// Reads few items, and sorts the matches.
+    func narrowed(by best: Narrowed, after place: QueryPlace?) -> QueryPlan {
+        switch best.way {
+        case .index(let use): narrowed(by: use, after: place)
+        case .search(let search): found(by: search, after: place)
+        }
     }
 
     /// Reads the items with certain keys, and sorts the matches.

@@ -27,6 +27,7 @@ extension StorageQuery {
         try Task.checkCancellation()
         let needed = limit == .max ? .max : limit + (looksBeyond ? 1 : 0)
         let indexes = try await indexes(of: engine)
+        let search = try await usableSearch(on: engine)
         let sorting = sortingUse(of: indexes)
         let start = try await start(after: place, item, in: engine, sorting?.index)
         let reader = PageReader(query: self, engine: engine, start: start, needed: needed)
@@ -35,16 +36,22 @@ extension StorageQuery {
             return try await reader.page(limit, plan)
         }
         var others = indexes.filter { $0 != sorting?.index }
-        guard let inOrder = try await planInOrder(engine, indexes, sorting, start, &others) else {
-            let best = try await smallest(of: others, in: engine, upTo: fewCandidates)
-            let plan = best.map { narrowed(by: $0.use, after: start?.exact) }
+        let byRelevance = search.flatMap { $0.relevance == nil ? nil : found(by: $0, after: start?.exact) }
+        let inOrder =
+            if let byRelevance { byRelevance } else {
+                try await planInOrder(engine, indexes, sorting, search, start, &others)
+            }
+        let narrowing = byRelevance == nil ? search : nil
+        guard let inOrder else {
+            let best = try await smallest(of: others, or: narrowing, in: engine, upTo: fewCandidates)
+            let plan = best.map { narrowed(by: $0, after: start?.exact) }
             return try await reader.page(limit, plan ?? reading(after: start?.exact))
         }
         var bound = min(fewCandidates, needed > .max / 4 ? .max : max(needed * 4, 64))
         while true {
-            let best = try await smallest(of: others, in: engine, upTo: bound)
+            let best = try await smallest(of: others, or: narrowing, in: engine, upTo: bound)
             if let best, best.count <= bound {
-                return try await reader.page(limit, narrowed(by: best.use, after: start?.exact))
+                return try await reader.page(limit, narrowed(by: best, after: start?.exact))
             }
             if let page = try await reader.page(limit, inOrder, budget: best == nil ? .max : bound) { return page }
             bound = bound > .max / 4 ? .max : max(bound * 4, 64)
@@ -55,11 +62,13 @@ extension StorageQuery {
     ///
     /// - Parameter others: The indexes that narrow besides. The one of the plan is removed.
     private func planInOrder(
-        _ engine: StorageReader, _ indexes: [StorageIndex], _ sorting: IndexUse?, _ start: Start?,
+        _ engine: StorageReader, _ indexes: [StorageIndex], _ sorting: IndexUse?, _ search: StorageSearch?,
+        _ start: Start?,
         _ others: inout [StorageIndex]
     ) async throws -> QueryPlan? {
         if let sorting { return ordered(by: sorting, after: start?.inIndex) }
         if !order.isEmpty { return nil }
+        if let search { return found(by: search, after: start?.exact) }
         // Items with one key come in insertion order.
         let equal = indexes.map { IndexUse(of: $0, condition) }.filter { use in
             use.isOfLastMember && (use.possible.isOneKey || use.possible.intersection(.values).isOneKey)
@@ -77,8 +86,14 @@ extension StorageQuery {
         try Task.checkCancellation()
         var query = self
         query.order = []
+        query.search?.relevance = nil
         let narrowing = try await indexes(of: engine).map { IndexUse(of: $0, condition) }.filter(\.narrows)
         // Counting takes longer than reading the first candidate, which often matches.
+        if let search = try await query.usableSearch(on: engine) {
+            let plan = query.found(by: search, after: nil)
+            return try await !PageReader(query: query, engine: engine, start: nil, needed: 1).page(1, plan).matches
+                .isEmpty
+        }
         let best =
             narrowing.count < 2
             ? narrowing.first : try await smallest(of: narrowing.map(\.index), in: engine, upTo: 64)?.use

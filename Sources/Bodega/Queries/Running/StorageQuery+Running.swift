@@ -11,6 +11,7 @@ extension StorageQuery {
     ) async throws {
         var unordered = self
         unordered.order = []
+        unordered.search?.relevance = nil
         let plan = try await unordered.plan(on: engine, limit: .max, after: nil)
         try await engine.scan(plan.scans) { [unordered] in
             let receive = begin()

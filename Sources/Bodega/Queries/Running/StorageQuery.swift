@@ -27,6 +27,8 @@ package struct StorageQuery<Match>: Sendable {
     package var decode: MatchDecoding?
     /// `nil` to examine all items.
     package var glance: Glancing?
+    /// The search that all matches meet, if an index for searches can know it; by relevance if that is the order.
+    package var search: StorageSearch?
     /// Maximum number of candidates that an index finds, and all of which a query without a limit, or a stream, reads
     /// although they are not in the order of the result. A page begins with a smaller number, see `page`.
     package var fewCandidates = 10_000
@@ -62,6 +64,7 @@ package struct StorageQuery<Match>: Sendable {
         }
         if let decode { query.decode = { entry, receive in try decode(entry) { receive(transform(entry, $0)) } } }
         query.glance = glance
+        query.search = search
         query.fewCandidates = fewCandidates
         query.countsByIndex = countsByIndex
         return query

@@ -71,7 +71,20 @@ package struct StorageReader: Sendable {
         return try await noting(engine.fetch(request))
     }
 
-    package func fetchIndexes() async throws -> Set<StorageIndex> { try await engine.indexes?.fetchIndexes() ?? [] }
+    /// The indexes with an order.
+    package func fetchIndexes() async throws -> Set<StorageIndex> {
+        try await engine.indexes?.fetchIndexes().filter { $0.searchForm == nil } ?? []
+    }
+
+    /// Whether the engine has an index for searches.
+    package func hasSearchIndex(_ index: StorageIndex) async throws -> Bool {
+        try await engine.indexes?.fetchIndexes().contains(index) ?? false
+    }
+
+    /// What the relevance of items depends on, by an index for searches.
+    package func fetchRanking(of search: StorageSearch) async throws -> SearchRanking? {
+        try await noting(scan(ScanRequest([], ranking: search, options: options)) { { _, _ in true } }).ranking
+    }
 
     private func scan(
         _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver

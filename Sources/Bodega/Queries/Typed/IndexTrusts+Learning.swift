@@ -11,6 +11,17 @@ extension IndexTrusts {
         return zip(indexes, trusts(for: Object.self)).filter { $1 == .trusted }.map { $0.0 }
     }
 
+    /// Whether searches in objects of a type can use an index.
+    func trustsSearch(of type: (some Decodable).Type) -> Bool {
+        let (count, trusts) = (type.queryIndexes.count, trusts(for: type))
+        return count < trusts.count && trusts[count] == .trusted
+    }
+
+    private static let isAnotherText: Logger.Message = """
+        Searches do not use an index, because a searchable property has a text that is not the one in its member. \
+        Declare it with the path at which the type and the coder store the property.
+        """
+
     private static let isElsewhere: Logger.Message = """
         An index is not used, because its property has a value that is not in its member, or not in the form that the \
         coder gives it. Declare the index with the path at which the type and the coder store the property.
@@ -31,7 +42,14 @@ extension IndexTrusts {
     func learn<Object: Codable>(from object: Object, coder: JSONObjectCoder) {
         let indexes = Object.queryIndexes
         var trusts = trusts(for: Object.self)
-        if trusts.count != indexes.count { trusts = Array(repeating: nil, count: indexes.count) }
+        // The last one is that of the index for searches.
+        let count = indexes.count + (Object.searchIndex == nil ? 0 : 1)
+        if trusts.count != count { trusts = Array(repeating: nil, count: count) }
+        var isSearchViolated = false
+        if count > indexes.count, trusts[indexes.count] == nil {
+            trusts[indexes.count] = SearchExperiment<Object>(coder: coder).outcome(for: object)
+            isSearchViolated = trusts[indexes.count] == .doubtful
+        }
         var violations: [(index: Index<Object>, message: Logger.Message)] = []
         for (number, index) in indexes.enumerated() where trusts[number] == nil {
             switch IndexExperiment(index: index, coder: coder).outcome(for: object) {
@@ -48,6 +66,9 @@ extension IndexTrusts {
             }
         }
         guard add(trusts, for: Object.self) else { return }
+        if isSearchViolated {
+            logger.error(Self.isAnotherText, metadata: ["type": "\(Object.self)"])
+        }
         for violation in violations {
             logger.error(
                 violation.message,

@@ -21,7 +21,7 @@ extension ObjectStorage {
 
     /// Scans of the items that have a value in an index.
     private func indexScans() async throws -> [StorageScan] {
-        try await (storage.indexes?.fetchIndexes() ?? []).map {
+        try await StorageReader(storage).fetchIndexes().map {
             .range($0, from: .start, to: .before(.none), isDescending: false, after: nil)
         }
     }

@@ -14,10 +14,18 @@ extension ObjectStorage {
                 "\(Object.self) declares no searchable properties. Declare them with: static let searchable = […]")
         }
         guard query.isByRelevance, search.ranking == nil else { return query }
-        let reading = RankingReading(search, coder)
-        let options = ReadOptions(omitsUnreadable: true, needsOriginal: isFromOriginal)
-        try await StorageReader(storage, options: options).scan([.all(after: nil)], reading.begin)
         var query = query
+        let options = ReadOptions(omitsUnreadable: true, needsOriginal: isFromOriginal)
+        let reader = StorageReader(storage, options: options)
+        try await learnFromStoredObjects()
+        if let json = coder as? JSONObjectCoder, let stored = query.storageSearch(for: json), stored.isServedByIndex,
+            try await reader.hasSearchIndex(stored.index)
+        {
+            query.search?.ranking = try await reader.fetchRanking(of: stored)
+        }
+        if query.search?.ranking != nil { return query }
+        let reading = RankingReading(search, coder)
+        try await reader.scan([.all(after: nil)], reading.begin)
         query.search?.ranking = reading.ranking
         return query
     }

@@ -45,7 +45,18 @@ extension Query where Object: Codable {
             order: ordering.running, decode: filters.isEmpty ? decision.decode : nil,
             glance: decision.glance, examining: decision.examine)
         query.countsByIndex = countsByIndex
+        query.search = json.flatMap(storageSearch)
         return query
+    }
+
+    /// The search by an index, `nil` if there is none, or the stored texts need not be those of the objects.
+    package func storageSearch(for coder: JSONObjectCoder) -> StorageSearch? {
+        guard let search, let index = Object.searchIndex, coder.trusts.trustsSearch(of: Object.self) else { return nil }
+        var found = StorageSearch(index, search.expression)
+        if isByRelevance, let ranking = search.ranking {
+            found.relevance = StorageSearch.Relevance(weights: search.fields.map(\.weight), ranking: ranking)
+        }
+        return found
     }
 
     /// The places of objects in the order of the query.
@@ -204,7 +215,12 @@ extension Decodable {
     }
 
     /// The indexes that an engine should have for the type.
-    package static var storageIndexes: [StorageIndex] { declaredIndexes.map { $0.storageIndex } }
+    package static var storageIndexes: [StorageIndex] {
+        declaredIndexes.map { $0.storageIndex } + (searchIndex.map { [$0] } ?? [])
+    }
+
+    /// The index for searches in the texts that the type declares, `nil` if it declares none.
+    static var searchIndex: StorageIndex? { (self as? any Queryable.Type)?.declaredSearchIndex }
 
     /// The indexes that the type declares, and those of its references.
     private static var declaredIndexes: [Index<Self>] {
@@ -218,5 +234,11 @@ extension Decodable {
         }
         guard let type = self as? any Queryable.Type else { return [] }
         return indexes(of: type) as? [Index<Self>] ?? []
+    }
+}
+
+extension Queryable {
+    fileprivate static var declaredSearchIndex: StorageIndex? {
+        searchable.isEmpty ? nil : .search(searchable.map(\.path), form: searchForm)
     }
 }

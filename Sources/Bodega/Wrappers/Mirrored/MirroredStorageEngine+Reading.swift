@@ -166,7 +166,7 @@ extension StorageScan {
         switch self {
         case .all(let position): position == .min ? nil : position
         case .range(_, _, _, _, _, let place): place?.position
-        case .irregular, .approximate: nil
+        case .irregular, .approximate, .search: nil
         }
     }
 }

@@ -186,7 +186,7 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
     private func entries(of scan: StorageScan, among all: [StorageItem]) throws -> [StorageItem] {
         switch scan {
         case .all(let position): return entries(after: position, among: all)
-        case .approximate: return []
+        case .approximate, .search: return []
         case .irregular(let index):
             let irregular = try indexed(index, all).filter { $0.sortKey == nil }
             switch defect {

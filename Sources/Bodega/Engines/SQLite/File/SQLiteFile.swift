@@ -52,6 +52,7 @@ package final class SQLiteFile: Sendable {
     let isWritable: Bool
     let logs = SQLiteLog.Registry()
     let starts = SQLiteLog.Starts()
+    let searchUpdates = SQLiteSearchUpdates()
     let watch = SQLiteWatch()
     private let shrinker = SQLiteWALShrinker()
     /// Admits every reader.

@@ -113,12 +113,18 @@ struct SQLiteIndex: Sendable {
         return members.joined(separator: ",")
     }
 
+    /// The path of a member in SQLite's form, within quotation marks.
+    static func path(of member: StorageIndex.Member) -> String {
+        ("$" + member.names.map { ".\"\($0)\"" }.joined()).replacingOccurrences(of: "'", with: "''")
+    }
+
     private static func expression(of member: StorageIndex.Member) -> String {
-        let path = "$" + member.names.map { ".\"\($0)\"" }.joined()
         // Prepared statements are kept under their text, which must not be equal to that for another spelling of "é".
         let spelling =
-            path.utf8.contains { $0 >= 0x80 } ? "/* \(path.utf8.map { String($0, radix: 16) }.joined()) */ " : ""
-        return spelling + expression(of: path.replacingOccurrences(of: "'", with: "''"), isForText: member.isForText)
+            member.path.utf8.contains { $0 >= 0x80 }
+            ? "/* \("$\(member.names.map { ".\"\($0)\"" }.joined())".utf8.map { String($0, radix: 16) }.joined()) */ "
+            : ""
+        return spelling + expression(of: path(of: member), isForText: member.isForText)
     }
 
     /// The maximum number of bytes of a text in an index for text: of ASCII, of the scalars of ``SwiftText/common``,
@@ -151,7 +157,7 @@ struct SQLiteIndex: Sendable {
     }
 
     /// Whether SQLite's path expressions can contain the names of a path, and JSON has one spelling of each.
-    private static func canExpress(_ index: StorageIndex) -> Bool {
+    static func canExpress(_ index: StorageIndex) -> Bool {
         index.members.flatMap(\.names).allSatisfy { name in
             name.unicodeScalars.allSatisfy { $0.value >= 0x20 && !"\"\\/".unicodeScalars.contains($0) }
         }

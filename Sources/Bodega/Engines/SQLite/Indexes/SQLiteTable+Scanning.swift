@@ -12,6 +12,7 @@ extension SQLiteTable {
             try read(
                 SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, fields, orderedBy: "rowid",
                 receive)
+        case .search(let search): try self.search(search, fields, in: db, receive)
         case .irregular(let index):
             let expression = try SQLiteIndex(index, of: self).expressions[0]
             // The order of a compound index is that of the other members' keys.
@@ -60,6 +61,7 @@ extension SQLiteTable {
         var conditions: SQLiteConditions
         switch scan {
         case .all(let position): conditions = SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min)))
+        case .search(let search): return min(try SQLiteSearch(search, of: self, in: db).rows().count, limit)
         case .irregular(let index):
             conditions = SQLiteConditions("\(try SQLiteIndex(index, of: self).expressions[0]) = x''")
         case .approximate(let index, let equal, let lower, let upper):
@@ -146,7 +148,7 @@ extension SQLiteTable {
         }
     }
 
-    private static func item(_ columns: SQLiteItemColumns, in row: SQLiteStatement) throws -> StorageItem {
+    static func item(_ columns: SQLiteItemColumns, in row: SQLiteStatement) throws -> StorageItem {
         try columns.item(SQLiteKey.key(text: row.text(at: 0), kind: row.integer(at: 1)), in: row, from: 2)
     }
 

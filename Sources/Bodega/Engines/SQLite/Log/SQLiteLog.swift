@@ -92,7 +92,10 @@ final class SQLiteLog: Sendable {
     /// They would make writes fail.
     func hasRemains(in db: Database) throws -> Bool {
         let statement = try SQLiteStatement(
-            "SELECT 1 FROM main.sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 LIMIT 1", in: db)
+            """
+            SELECT 1 FROM main.sqlite_master
+            WHERE type = 'trigger' AND tbl_name = ?1 AND name NOT GLOB 'emporium_search_*' LIMIT 1
+            """, in: db)
         defer { statement.reset() }
         try statement.bindCopy(of: plainTable, at: 1)
         return try statement.step()

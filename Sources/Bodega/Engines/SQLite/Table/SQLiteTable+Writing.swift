@@ -166,6 +166,7 @@ extension SQLiteTable {
         mutating func removeAll() throws {
             try numbers.willRemove()
             try log?.addRemovalOfAll()
+            for search in try SQLiteSearchIndex.all(of: table, in: db) { try search.removeAll(in: db) }
             try db.execute(sql: "DELETE FROM \(table.name)")
         }
 

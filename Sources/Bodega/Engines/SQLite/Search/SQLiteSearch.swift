@@ -1,0 +1,215 @@
+import CSQLiteConfiguration
+import GRDB
+import GRDBSQLite
+
+/// A search at one moment, by an index and by the items that it does not know.
+struct SQLiteSearch {
+    let search: StorageSearch
+    let index: SQLiteSearchIndex
+    let pattern: SearchPattern
+    private let db: Database
+    private let texts: StoredTexts
+    /// The rows that the table of FTS5 must not be asked about.
+    private let noted: Set<Int>
+
+    /// - Throws: ``StorageError/Code/invalidArgument`` if there is no such index.
+    init(_ search: StorageSearch, of table: SQLiteTable, in db: Database) throws {
+        (self.search, self.db) = (search, db)
+        index = try SQLiteSearchIndex.find(search.index, of: table, in: db)
+        pattern = search.pattern
+        texts = StoredTexts(of: search.index)
+        noted = Set(try Self.rows("SELECT row FROM main.\(index.notes)", in: db))
+    }
+
+    /// A row with what its texts have of the pattern.
+    private struct Unknown {
+        var row: Int
+        var counts: SearchCounts?
+    }
+
+    /// The rows that FTS5 does not know, in order.
+    private func unknown() throws -> [Unknown] {
+        let statement = try SQLiteStatement(
+            """
+            SELECT rowid, value FROM main.\(index.table.name)
+            WHERE rowid > ?1 OR rowid IN (SELECT row FROM main.\(index.notes)) ORDER BY rowid
+            """, in: db)
+        defer { statement.reset() }
+        try statement.bind(index.built(in: db), at: 1)
+        var unknown: [Unknown] = []
+        while try statement.step() {
+            try LockHolders.shared.check()
+            let counts = texts.counts(of: pattern, in: statement.data(at: 1))
+            unknown.append(Unknown(row: statement.integer(at: 0) ?? 0, counts: counts))
+        }
+        return unknown
+    }
+
+    // MARK: The numbers of all items
+
+    /// What the relevance of items depends on.
+    func ranking() throws -> SearchRanking {
+        var ranking = SearchRanking(phrases: pattern.phraseCount)
+        (ranking.count, ranking.length) = try known()
+        for phrase in ranking.found.indices {
+            guard let query = pattern.fts5(phrase: phrase) else { throw cannotFind }
+            ranking.found[phrase] = try count(query)
+        }
+        for row in try unknown() { if let counts = row.counts { ranking.add(counts) } }
+        return ranking
+    }
+
+    /// The number and the length of the texts that FTS5 knows, but for those of noted rows.
+    private func known() throws -> (count: Int, length: Int) {
+        // The first row of FTS5's structure: the number of rows, and the length of each column.
+        let totals = try SQLiteStatement("SELECT block FROM main.\(index.name)_data WHERE id = 1", in: db)
+        defer { totals.reset() }
+        guard try totals.step() else { return (0, 0) }
+        let numbers = SQLiteVarints.numbers(in: totals.data(at: 0))
+        var (count, length) = (numbers.first ?? 0, numbers.dropFirst().reduce(0, +))
+        let changed = try SQLiteStatement(
+            """
+            SELECT sz FROM main.\(index.notes) JOIN main.\(index.name)_docsize ON id = row
+            WHERE state = \(SQLiteSearchIndex.State.changed)
+            """, in: db)
+        defer { changed.reset() }
+        while try changed.step() {
+            count -= 1
+            length -= SQLiteVarints.numbers(in: changed.data(at: 0)).reduce(0, +)
+        }
+        return (count, length)
+    }
+
+    /// The number of rows that match a query of FTS5, without noted ones.
+    private func count(_ query: String) throws -> Int {
+        if !noted.isEmpty { return try rows(matching: query).count }
+        let statement = try SQLiteStatement(
+            "SELECT count(*) FROM main.\(index.name) WHERE \(index.name) MATCH ?1", in: db)
+        defer { statement.reset() }
+        try statement.bindCopy(of: query, at: 1)
+        return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+    }
+
+    // MARK: Insertion order
+
+    /// The rows that match, in insertion order, after the place of the search.
+    func rows() throws -> [Int] {
+        guard let query = pattern.fts5 else { throw cannotFind }
+        let start = search.place?.position ?? .min
+        let known = try rows(matching: query, after: start)
+        let others = try unknown().filter { row in
+            row.row > start && pattern.matches { row.counts?.has($0) ?? false }
+        }
+        if others.isEmpty { return known }
+        return (known + others.map(\.row)).sorted()
+    }
+
+    private func rows(matching query: String, after start: Int = .min) throws -> [Int] {
+        try Self.rows(
+            "SELECT rowid FROM main.\(index.name) WHERE \(index.name) MATCH ?1 AND rowid > ?2", query, start, in: db
+        ).filter { !noted.contains($0) }
+    }
+
+    private static func rows(
+        _ sql: String, _ query: String? = nil, _ start: Int = .min, in db: Database
+    ) throws -> [Int] {
+        let statement = try SQLiteStatement(sql, in: db)
+        defer { statement.reset() }
+        if let query {
+            try statement.bindCopy(of: query, at: 1)
+            try statement.bind(start, at: 2)
+        }
+        var rows: [Int] = []
+        while try statement.step() { rows.append(statement.integer(at: 0) ?? 0) }
+        return rows
+    }
+
+    // MARK: Relevance
+
+    /// The places of the rows that match, in the order of relevance, after the place of the search.
+    func places(by relevance: StorageSearch.Relevance) throws -> SearchPlaces {
+        guard relevance.ranking.found.count == pattern.phraseCount, relevance.weights.count == index.columns.count
+        else {
+            throw StorageError(.invalidArgument, "The numbers of the search belong to another one.")
+        }
+        var places = SearchPlaces(after: search.place)
+        let scores = SearchScores(relevance)
+        var hits: [SearchHits] = []
+        for phrase in 0..<pattern.phraseCount {
+            guard let query = pattern.fts5(phrase: phrase) else { throw cannotFind }
+            hits.append(try self.hits(query))
+        }
+        SearchHits.forEachRow(in: hits) { row, positions in
+            let reasons = pattern.reasons { positions[$0] != nil }
+            if reasons.isEmpty, !pattern.matches({ positions[$0] != nil }) { return }
+            let length = positions.indices.lazy.compactMap { number in
+                positions[number].map { hits[number].length(at: $0) }
+            }
+            places.add(
+                row,
+                scores.score(length: length.first ?? 0, phrases: reasons) { phrase, column in
+                    positions[phrase].map { hits[phrase].count(at: $0, column) } ?? 0
+                })
+        }
+        for row in try unknown() {
+            guard let counts = row.counts, pattern.matches(counts.has) else { continue }
+            places.add(
+                row.row,
+                relevance.ranking.score(counts, phrases: pattern.reasons(counts.has), weights: relevance.weights))
+        }
+        return places
+    }
+
+    /// The rows that have a phrase, without noted ones.
+    private func hits(_ query: String) throws -> SearchHits {
+        let statement = try placesStatement()
+        defer { statement.reset() }
+        try statement.bindCopy(of: query, at: 1)
+        var hits = SearchHits(columns: index.columns.count)
+        while try statement.step() {
+            let row = statement.integer(at: 0) ?? 0
+            if !noted.isEmpty, noted.contains(row) { continue }
+            guard let bytes = sqlite3_column_blob(statement.raw, 1) else { continue }
+            hits.append(row, bytes.assumingMemoryBound(to: UInt32.self))
+        }
+        return hits
+    }
+
+    private func placesStatement() throws -> SQLiteStatement {
+        let name = index.name
+        let sql = "SELECT rowid, emporium_places(\(name)) FROM main.\(name) WHERE \(name) MATCH ?1"
+        do {
+            return try SQLiteStatement(sql, in: db)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // The connection does not have the function yet.
+            guard let connection = db.sqliteConnection, emporium_sqlite_add_search_function(connection) == SQLITE_OK
+            else { throw error }
+            return try SQLiteStatement(sql, in: db)
+        }
+    }
+
+    private var cannotFind: StorageError {
+        StorageError(.invalidArgument, "An index for searches can't find what this expression asks for.")
+    }
+}
+
+/// The numbers in a record of FTS5.
+enum SQLiteVarints {
+    /// The format is that of SQLite's files: 7 bits in each byte, the highest first, and 8 in the ninth.
+    static func numbers(in bytes: some Sequence<UInt8>) -> [Int] {
+        var numbers: [Int] = []
+        var (number, count) = (UInt64(0), 0)
+        for byte in bytes {
+            count += 1
+            if count == 9 {
+                number = number << 8 | UInt64(byte)
+            } else {
+                number = number << 7 | UInt64(byte & 0x7F)
+                if byte & 0x80 != 0 { continue }
+            }
+            numbers.append(Int(truncatingIfNeeded: number))
+            (number, count) = (0, 0)
+        }
+        return numbers
+    }
+}

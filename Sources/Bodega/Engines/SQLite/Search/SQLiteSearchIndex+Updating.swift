@@ -1,0 +1,137 @@
+import GRDB
+
+extension SQLiteSearchIndex {
+
+    /// The number of rows that are added by one statement.
+    private static let partSize = 256
+
+    /// How long one transaction adds rows.
+    private static let maximumTime = Duration.milliseconds(40)
+
+    /// Adds rows that are noted or new, inside of a transaction, until there are no more, or some time is over.
+    ///
+    /// - Returns: Whether there may be more.
+    func update(in db: Database) throws -> Bool {
+        let end = ContinuousClock.now + Self.maximumTime
+        while try addNoted(in: db) || addNew(in: db) {
+            if ContinuousClock.now >= end { return true }
+        }
+        return false
+    }
+
+    /// The number up to which rows were added.
+    func built(in db: Database) throws -> Int {
+        try SQLiteStatement.integer("SELECT built FROM main.\(Self.register) WHERE id = \(id)", in: db) ?? .min
+    }
+
+    /// The number of rows that can be added, up to a limit.
+    func pendingCount(upTo limit: Int, in db: Database) throws -> Int {
+        let statement = try SQLiteStatement(
+            """
+            SELECT count(*) FROM (
+                SELECT 1 FROM main.\(notes) WHERE state < \(State.irregular)
+                UNION ALL SELECT 1 FROM main.\(table.name) WHERE rowid > ?1 LIMIT ?2)
+            """, in: db)
+        defer { statement.reset() }
+        try statement.bind(built(in: db), at: 1)
+        try statement.bind(limit, at: 2)
+        return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+    }
+
+    /// Adds the first noted rows.
+    ///
+    /// - Returns: Whether there were any.
+    private func addNoted(in db: Database) throws -> Bool {
+        let last = try SQLiteStatement.integer(
+            """
+            SELECT max(row) FROM (
+                SELECT row FROM main.\(notes) WHERE state < \(State.irregular) ORDER BY row LIMIT \(Self.partSize))
+            """, in: db)
+        guard let last else { return false }
+        let built = try built(in: db)
+        let isNoted = "state < \(State.irregular) AND row <= ?1"
+        let texts = columns.joined(separator: ", ")
+        try run(
+            """
+            INSERT INTO main.\(name) (\(name), rowid, \(texts)) SELECT 'delete', row, \(texts) FROM main.\(notes)
+            WHERE state = \(State.changed) AND row <= ?1 AND coalesce(\(texts), NULL) IS NOT NULL ORDER BY row
+            """, last, in: db)
+        let rows = "SELECT row FROM main.\(notes) WHERE \(isNoted)"
+        try add(where: "item.rowid IN (\(rows)) AND item.rowid <= ?2", last, built, in: db)
+        let forgotten = columns.map { ", \($0) = NULL" }.joined()
+        try run(
+            """
+            UPDATE main.\(notes) SET state = \(State.irregular)\(forgotten) WHERE \(isNoted) AND EXISTS (
+                SELECT 1 FROM main.\(table.name) AS item
+                WHERE item.rowid = row AND row <= ?2 AND NOT (\(Self.isRegular("item"))))
+            """, last, built, in: db)
+        try run("DELETE FROM main.\(notes) WHERE \(isNoted)", last, in: db)
+        try keep(built: built, in: db)
+        return true
+    }
+
+    /// Adds the first rows after those that were added.
+    ///
+    /// - Returns: Whether there were any.
+    private func addNew(in db: Database) throws -> Bool {
+        let built = try built(in: db)
+        let query = try SQLiteStatement(
+            """
+            SELECT max(rowid) FROM (
+                SELECT rowid FROM main.\(table.name) WHERE rowid > ?1 ORDER BY rowid LIMIT \(Self.partSize))
+            """, in: db)
+        defer { query.reset() }
+        try query.bind(built, at: 1)
+        guard try query.step(), let last = query.integer(at: 0) else { return false }
+        let isNew = "item.rowid > ?2 AND item.rowid <= ?1"
+        try add(where: isNew, last, built, in: db)
+        try run(
+            """
+            INSERT INTO main.\(notes) (row, state) SELECT rowid, \(State.irregular) FROM main.\(table.name) AS item
+            WHERE \(isNew) AND NOT (\(Self.isRegular("item")))
+            """, last, built, in: db)
+        try keep(built: last, in: db)
+        return true
+    }
+
+    /// Adds the texts of some rows.
+    private func add(where condition: String, _ last: Int, _ built: Int, in db: Database) throws {
+        let names = columns.joined(separator: ", ")
+        let texts = zip(texts(of: "item"), columns).map { "\($0) AS \($1)" }.joined(separator: ", ")
+        // The limit keeps SQLite from computing the texts twice, for the condition and for the result.
+        try run(
+            """
+            INSERT INTO main.\(name) (rowid, \(names)) SELECT row, \(names) FROM (
+                SELECT item.rowid AS row, \(texts) FROM main.\(table.name) AS item WHERE \(condition)
+                ORDER BY item.rowid LIMIT -1)
+            WHERE coalesce(\(names), NULL) IS NOT NULL
+            """, last, built, in: db)
+    }
+
+    /// Stores up to which number rows were added, and the last of these rows.
+    private func keep(built: Int, in db: Database) throws {
+        let last = "FROM main.\(table.name) WHERE rowid <= ?1 ORDER BY rowid DESC LIMIT 1"
+        try run(
+            """
+            UPDATE main.\(Self.register) SET built = ?1, last_row = (SELECT rowid \(last)),
+            last_key = (SELECT key \(last)) WHERE id = \(id)
+            """, built, in: db)
+    }
+
+    /// Empties the index before all items are removed, so that no trigger notes them.
+    func removeAll(in db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO main.\(name) (\(name)) VALUES ('delete-all');
+                DELETE FROM main.\(notes);
+                UPDATE main.\(Self.register) SET built = \(Int.min), last_row = NULL, last_key = NULL WHERE id = \(id)
+                """)
+    }
+
+    private func run(_ sql: String, _ numbers: Int..., in db: Database) throws {
+        let statement = try SQLiteStatement(sql, in: db)
+        defer { statement.reset() }
+        for (index, number) in numbers.enumerated() { try statement.bind(number, at: Int32(index + 1)) }
+        _ = try statement.step()
+    }
+}

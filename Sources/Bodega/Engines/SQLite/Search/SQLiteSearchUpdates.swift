@@ -1,0 +1,51 @@
+import GRDB
+import Logging
+
+/// Brings the indexes for searches of a file up to date in the background, one collection at a time.
+final class SQLiteSearchUpdates: Sendable {
+
+    /// The number of rows that a search may take from their items for good, because that takes less time than an
+    /// update.
+    private static let minimumCount = 256
+
+    /// The names of the tables that are being updated.
+    private let running = Locked<Set<String>>([])
+
+    /// Begins an update after a search or a large batch, unless one is running.
+    func begin(_ table: SQLiteTable, of file: SQLiteFile) {
+        guard file.isWritable, running.withLock({ $0.insert(table.name).inserted }) else { return }
+        Task.detached(priority: .utility) { [weak file, self] in
+            defer { _ = running.withLock { $0.remove(table.name) } }
+            do {
+                guard try await file?.needsSearchUpdate(of: table, from: Self.minimumCount) == true else { return }
+                // The file may be closed in the meantime.
+                while try await file?.updateSearches(of: table) == true { continue }
+            } catch {
+                // The next search begins it again.
+                bodegaLogger.debug("An index for searches is not up to date.", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}
+
+extension SQLiteFile {
+
+    fileprivate func needsSearchUpdate(of table: SQLiteTable, from count: Int) async throws -> Bool {
+        try await readOne { db in
+            try SQLiteSearchIndex.all(of: table, in: db).contains { try $0.pendingCount(upTo: count, in: db) >= count }
+        }
+    }
+
+    /// Adds some rows to the indexes for searches of a collection.
+    ///
+    /// - Returns: Whether there may be more.
+    func updateSearches(of table: SQLiteTable) async throws -> Bool {
+        let hasMore = Locked(false)
+        try await writeUntilCancelled { db in
+            var more = false
+            for index in try SQLiteSearchIndex.all(of: table, in: db) where try index.update(in: db) { more = true }
+            hasMore.withLock { [more] in $0 = more }
+        }
+        return hasMore.withLock { $0 }
+    }
+}
