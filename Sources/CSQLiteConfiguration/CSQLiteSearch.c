@@ -3,36 +3,42 @@
 #include <sqlite3.h>
 #include <string.h>
 
-enum { maximumColumns = 64 };
-
-// The number of places of the first phrase in each column of the current row, then the length of the row's texts.
+// The number of places of each phrase in each column of the current row, then the length of the row's texts.
 static void countPlaces(
     const Fts5ExtensionApi *api, Fts5Context *row, sqlite3_context *result, int count, sqlite3_value **values
 ) {
     (void)count;
     (void)values;
-    unsigned int numbers[maximumColumns + 1];
     int columns = api->xColumnCount(row);
-    if (columns > maximumColumns) {
-        sqlite3_result_error_toobig(result);
+    int phrases = api->xPhraseCount(row);
+    size_t size = sizeof(unsigned int) * ((size_t)columns * (size_t)phrases + 1);
+    unsigned int few[64];
+    unsigned int *numbers = size <= sizeof(few) ? few : sqlite3_malloc64(size);
+    if (!numbers) {
+        sqlite3_result_error_nomem(result);
         return;
     }
-    memset(numbers, 0, sizeof(numbers));
-    Fts5PhraseIter iterator;
-    int column, offset;
-    int code = api->xPhraseFirst(row, 0, &iterator, &column, &offset);
-    while (code == SQLITE_OK && column >= 0) {
-        if (column < columns) numbers[column] += 1;
-        api->xPhraseNext(row, &iterator, &column, &offset);
+    memset(numbers, 0, size);
+    int code = SQLITE_OK;
+    for (int phrase = 0; phrase < phrases && code == SQLITE_OK; phrase++) {
+        unsigned int *counts = numbers + (size_t)phrase * (size_t)columns;
+        Fts5PhraseIter iterator;
+        int column, offset;
+        code = api->xPhraseFirst(row, phrase, &iterator, &column, &offset);
+        while (code == SQLITE_OK && column >= 0) {
+            if (column < columns) counts[column] += 1;
+            api->xPhraseNext(row, &iterator, &column, &offset);
+        }
     }
     int length = 0;
     if (code == SQLITE_OK) code = api->xColumnSize(row, -1, &length);
-    if (code != SQLITE_OK) {
+    if (code == SQLITE_OK) {
+        numbers[(size_t)phrases * (size_t)columns] = (unsigned int)length;
+        sqlite3_result_blob64(result, numbers, size, SQLITE_TRANSIENT);
+    } else {
         sqlite3_result_error_code(result, code);
-        return;
     }
-    numbers[columns] = (unsigned int)length;
-    sqlite3_result_blob(result, numbers, (int)sizeof(unsigned int) * (columns + 1), SQLITE_TRANSIENT);
+    if (numbers != few) sqlite3_free(numbers);
 }
 
 int emporium_sqlite_add_search_function(struct sqlite3 *connection) {

@@ -1,21 +1,29 @@
-/// The rows of an index that have a phrase, in order.
+/// The rows of an index that match, in order.
 struct SearchHits {
     private(set) var rows: [Int] = []
-    /// For each row, the number of places in each column, and then the length of all texts.
+    /// For each row, the number of places of each phrase in each column, and then the length of all texts.
     private var numbers: [UInt32] = []
-    private let columns: Int
+    private let (columns, width): (Int, Int)
 
-    init(columns: Int) { self.columns = columns }
+    /// - Parameters:
+    ///   - phrases: The number of phrases.
+    ///   - columns: The number of texts.
+    init(phrases: Int = 1, columns: Int) { (self.columns, width) = (columns, phrases * columns + 1) }
 
     /// Adds a row after the others.
     mutating func append(_ row: Int, _ numbers: UnsafePointer<UInt32>) {
         rows.append(row)
-        self.numbers.append(contentsOf: UnsafeBufferPointer(start: numbers, count: columns + 1))
+        self.numbers.append(contentsOf: UnsafeBufferPointer(start: numbers, count: width))
     }
 
-    func count(at position: Int, _ column: Int) -> Int { Int(numbers[position * (columns + 1) + column]) }
+    /// The number of places of a phrase in a column.
+    @inline(__always)
+    func count(at position: Int, _ phrase: Int, _ column: Int) -> Int {
+        Int(numbers[position * width + phrase * columns + column])
+    }
 
-    func length(at position: Int) -> Int { Int(numbers[position * (columns + 1) + columns]) }
+    @inline(__always)
+    func length(at position: Int) -> Int { Int(numbers[position * width + width - 1]) }
 
     /// Passes on each row that has any of several phrases, in order, with its position among the rows of each phrase
     /// that it has.
@@ -53,12 +61,19 @@ struct SearchScores {
         rarities = relevance.ranking.found.indices.map(relevance.ranking.rarity)
     }
 
+    /// The rarities of phrases.
+    func rarities(of phrases: [Int]) -> [Double] { phrases.map { rarities[$0] } }
+
     /// - Parameters:
     ///   - length: The length of the row's texts.
     ///   - phrases: The phrases that count.
+    ///   - rarities: Their rarities.
     ///   - count: The number of places of a phrase in a column.
-    func score(length: Int, phrases: [Int], _ count: (_ phrase: Int, _ column: Int) -> Int) -> Double {
-        relevance.ranking.score(length: length, phrases: phrases, rarities: phrases.map { rarities[$0] }) { phrase in
+    @inline(__always)
+    func score(
+        length: Int, phrases: [Int], rarities: [Double], _ count: (_ phrase: Int, _ column: Int) -> Int
+    ) -> Double {
+        relevance.ranking.score(length: length, phrases: phrases, rarities: rarities) { phrase in
             var frequency = 0.0
             for (column, weight) in relevance.weights.enumerated() {
                 frequency += Double(count(phrase, column)) * weight

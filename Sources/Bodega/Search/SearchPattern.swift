@@ -124,6 +124,25 @@ package struct SearchPattern: Sendable {
         return collect(root)
     }
 
+    /// The phrases that a text must have to match, in order; `nil` if one of several is enough anywhere.
+    var conjunction: [Int]? {
+        func phrases(_ node: Node) -> [Int]? {
+            switch node {
+            case .phrase(let number): return [number]
+            case .all(let parts):
+                var all: [Int] = []
+                for part in parts {
+                    guard let phrases = phrases(part) else { return nil }
+                    all += phrases
+                }
+                return all
+            case .any: return nil
+            case .not: return []
+            }
+        }
+        return phrases(root)
+    }
+
     // MARK: FTS5
 
     /// The expression in the query syntax of SQLite's FTS5, `nil` if it can't be written in that.
@@ -131,6 +150,21 @@ package struct SearchPattern: Sendable {
     /// Each word is in quotation marks, so that none is an operator. FTS5 can't find everything except some texts, and
     /// by trigrams no text with fewer than three characters.
     package var fts5: String? { fts5(root) }
+
+    /// The numbers of the phrases in the order in which they are in ``fts5``.
+    var orderInFTS5: [Int] {
+        func order(_ node: Node) -> [Int] {
+            switch node {
+            case .phrase(let number): return [number]
+            case .all(let parts):
+                let found = parts.flatMap { if case .not = $0 { [] as [Int] } else { order($0) } }
+                return found + parts.flatMap { if case .not(let inner) = $0 { order(inner) } else { [] as [Int] } }
+            case .any(let parts): return parts.flatMap(order)
+            case .not(let inner): return order(inner)
+            }
+        }
+        return order(root)
+    }
 
     /// The phrase with a number in the query syntax of FTS5, `nil` if it can't be written in that.
     package func fts5(phrase number: Int) -> String? {

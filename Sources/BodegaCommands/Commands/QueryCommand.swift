@@ -54,8 +54,12 @@ struct QueryCommand: ConsoleCommand {
             an index reads all items; if it is interrupted, that index is not created, and the message names those \
             that were. Folders and encrypted items have no indexes. An index over several values, separated by commas, \
             serves conditions that the first ones equal a literal, together with a range or the order of the next one. \
+            --search-index creates an index for searches in an SQLite file. It serves --search in the same values, in \
+            the same order, with --substrings if it was created with that. --drop-search-index removes it. It is \
+            created in parts, and searches bring it up to date. \
             --indexes prints the path of each index and its kind, with --json as {"path", "kind"}: value, or text for \
-            one that a program has created for comparing texts as Swift does, one for each value. --explain prints, \
+            one that a program has created for comparing texts as Swift does, one for each value; words or substrings \
+            for searches. --explain prints, \
             instead of items, how a query reads the store, the indexes, and which others would help, with --json as \
             {"plan", "indexes", "advice"}.
 
@@ -66,6 +70,7 @@ struct QueryCommand: ConsoleCommand {
               bodega query people.db --where '@.born > 1990' --count
               bodega query notes.db --search 'swift -java' --search-in title --limit 20
               bodega query people.db --index born --index country,name.last
+              bodega query notes.db --search-index title,body
               bodega query people.db --where '@.born > 1990' --explain
             """)
 
@@ -116,6 +121,16 @@ struct QueryCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("Remove the index over these values first; can be repeated.", valueName: "path,..."))
     var dropIndex: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Create an index for searches in these values first; can be repeated.", valueName: "path,..."))
+    var searchIndex: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Remove the index for searches in these values first; can be repeated.", valueName: "path,..."))
+    var dropSearchIndex: [String] = []
+
     @Flag(help: "Print the indexes, instead of items.")
     var indexes = false
 
@@ -127,8 +142,11 @@ struct QueryCommand: ConsoleCommand {
         if count, !select.isEmpty || !include.isEmpty || sort != nil {
             throw ValidationError("--count excludes --select, --include and --sort.")
         }
-        if (search == nil) != searchIn.isEmpty || substrings && search == nil {
-            throw ValidationError("--search needs --search-in, and --search-in and --substrings need --search.")
+        if (search == nil) != searchIn.isEmpty {
+            throw ValidationError("--search needs --search-in, and --search-in needs --search.")
+        }
+        if substrings, search == nil, searchIndex.isEmpty, dropSearchIndex.isEmpty {
+            throw ValidationError("--substrings needs --search, --search-index or --drop-search-index.")
         }
         if indexes, isQuery {
             throw ValidationError("--indexes prints no items. Give the options of a query without it.")
@@ -151,7 +169,7 @@ struct QueryCommand: ConsoleCommand {
             search: try search.map { try ItemSearch($0, in: searchPaths, by: substrings ? .substrings : .words) },
             sort: try sort.map(Self.sort), limit: limit)
         try await changeIndexes(on: console)
-        if !isQuery, !indexes, !index.isEmpty || !dropIndex.isEmpty { return }
+        if !isQuery, !indexes, changesIndexes { return }
         // A signal after the last change ends the command before the query.
         try console.interruption.stopListening()
         if indexes {
@@ -183,10 +201,19 @@ struct QueryCommand: ConsoleCommand {
         try leftOut.unreadable.check("could not be examined, so the result may be incomplete")
     }
 
+    private var changesIndexes: Bool {
+        ![index, dropIndex, searchIndex, dropSearchIndex].allSatisfy(\.isEmpty)
+    }
+
     private func changeIndexes(on console: Console) async throws {
-        let dropped = try dropIndex.map(IndexPaths.init(parsing:))
-        let created = try index.map(IndexPaths.init(parsing:))
-        if dropped.isEmpty, created.isEmpty { return }
+        if !changesIndexes { return }
+        let form: SearchForm = substrings ? .substrings : .words
+        let dropped =
+            try dropIndex.map { try IndexPaths(parsing: $0) }
+            + dropSearchIndex.map { try IndexPaths(parsing: $0, searchForm: form) }
+        let created =
+            try index.map { try IndexPaths(parsing: $0) }
+            + searchIndex.map { try IndexPaths(parsing: $0, searchForm: form) }
         // A signal ends the command only when it is known which indexes exist.
         console.interruption.listen()
         try await store.useExisting(on: console) { store in

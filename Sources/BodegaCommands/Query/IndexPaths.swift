@@ -12,7 +12,8 @@ struct IndexPaths: Equatable, Sendable, CustomStringConvertible {
     /// Reads paths such as `born` or `isDone,dueDate`. A backslash escapes a comma in a name.
     ///
     /// - Throws: A ``ToolError`` if one of them is not a path, or makes no sense for an index.
-    init(parsing text: String) throws {
+    init(parsing text: String, searchForm: SearchForm? = nil) throws {
+        self.searchForm = searchForm
         var (texts, isEscaped) = ([""], false)
         for scalar in text.unicodeScalars {
             if scalar == ",", !isEscaped {
@@ -26,28 +27,43 @@ struct IndexPaths: Equatable, Sendable, CustomStringConvertible {
         description = text
     }
 
+    private var option: String { searchForm == nil ? "--index" : "--search-index" }
+
     /// Checks that an index over the values makes sense.
     ///
     /// - Throws: A ``ToolError`` if a path has an empty name, if they are very long, or if one is there twice.
     func checkForIndex() throws {
         if paths.contains(where: { $0.names.contains("") }) {
             throw ToolError(
-                .usage, "--index \(description): a name in the path is empty. Write member names separated by dots.")
+                .usage, "\(option) \(description): a name in the path is empty. Write member names separated by dots.")
         }
         if description.utf8.count > Self.longest {
             throw ToolError(
                 .usage,
-                "A path of --index has \(description.utf8.count) bytes; the longest has \(Self.longest). Shorten it.")
+                "A path of \(option) has \(description.utf8.count) bytes; the longest has \(Self.longest). Shorten it.")
         }
         if Set(paths.map(\.names)).count < paths.count {
-            throw ToolError(.usage, "--index \(description): a path is there twice. Write each once.")
+            throw ToolError(.usage, "\(option) \(description): a path is there twice. Write each once.")
         }
     }
+
+    /// How texts are divided, if the index is for searches; otherwise `nil`.
+    let searchForm: SearchForm?
 
     /// An index over the values.
     var index: StorageIndex {
         let members = paths.map(\.member)
+        if let searchForm { return .search(members.map(\.path), form: searchForm) }
         return StorageIndex(members[0], Array(members.dropFirst()))
+    }
+
+    /// What the index is, for messages.
+    var name: String {
+        switch searchForm {
+        case nil: "index over \(description)"
+        case .words: "index of the words in \(description)"
+        case .substrings: "index of the parts of words in \(description)"
+        }
     }
 }
 
@@ -55,8 +71,9 @@ extension StorageIndex {
     /// The paths as the tool reads them.
     var pathsText: String { members.map { $0.path.replacing(",", with: "\\,") }.joined(separator: ",") }
 
-    /// Whether the index is over the same members as another one, of any kind.
+    /// Whether the index is over the same members as another one, for text or not. One for searches is of one form.
     func hasPaths(of other: StorageIndex) -> Bool {
-        members.count == other.members.count && zip(members, other.members).allSatisfy { $0.isOver($1.path) }
+        searchForm == other.searchForm && members.count == other.members.count
+            && zip(members, other.members).allSatisfy { $0.isOver($1.path) }
     }
 }

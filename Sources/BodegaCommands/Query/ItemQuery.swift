@@ -56,7 +56,7 @@ struct ItemQuery: Sendable {
         let (filter, search, path) = (filter, search, sort.map { JSONQuery($0.path) })
         let condition = filter?.condition ?? .constant(true)
         // Only the texts say whether an item matches a search.
-        return StorageQuery(
+        var query = StorageQuery<FoundItem>(
             condition: search == nil ? condition : .and(condition, .opaque), order: order
         ) { entry, receive in
             let keys = entry.data.withUnsafeBytes { bytes -> [StorageSortKey]? in
@@ -74,6 +74,8 @@ struct ItemQuery: Sendable {
             if keys != nil { receive((entry.key, entry.data)) }
             return keys
         }
+        query.search = search?.storageSearch
+        return query
     }
 
     private var order: [QueryTerm] {

@@ -6,6 +6,8 @@ import RecordCoder
 struct ItemSearch: Sendable {
     private let pattern: SearchPattern
     private let paths: [JSONQuery]
+    /// The search by an index.
+    private let stored: StorageSearch
     /// What the relevance of an item depends on; `nil` if the order is another one.
     private var ranking: SearchRanking?
 
@@ -15,18 +17,39 @@ struct ItemSearch: Sendable {
     ///   - form: How the texts are divided.
     /// - Throws: A ``ToolError`` with the place of a mistake in the text.
     init(_ text: String, in paths: [JSONPath], by form: SearchForm) throws {
+        let expression: SearchExpression
         do throws(StorageError) {
-            pattern = SearchPattern(try SearchExpression(parsing: text), form)
+            expression = try SearchExpression(parsing: text)
         } catch {
             throw ToolError(.usage, "--search: \(error.message)")
         }
+        pattern = SearchPattern(expression, form)
+        stored = StorageSearch(.search(paths.map(\.member.path), form: form), expression)
         self.paths = paths.map { JSONQuery($0) }
     }
 
-    /// The search with what the relevance of items depends on, which reads all of them.
+    /// The search by an index, in the order of relevance if what that depends on is known.
+    var storageSearch: StorageSearch {
+        var search = stored
+        search.relevance = ranking.map { StorageSearch.Relevance(weights: weights, ranking: $0) }
+        return search
+    }
+
+    private var weights: [Double] { paths.map { _ in 1 } }
+
+    /// The search with what the relevance of items depends on, if the store has an index that knows it.
+    func rankedByIndex(on reader: StorageReader) async throws -> ItemSearch? {
+        guard stored.isServedByIndex, try await reader.hasSearchIndex(stored.index) else { return nil }
+        var search = self
+        search.ranking = try await reader.fetchRanking(of: stored)
+        return search
+    }
+
+    /// The search with what the relevance of items depends on, for which this reads all of them if there is no index.
     func ranked(on engine: any StorageBackend) async throws -> ItemSearch {
-        let ranking = Locked(SearchRanking(phrases: pattern.phraseCount))
         let reader = StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
+        if let ranked = try await rankedByIndex(on: reader) { return ranked }
+        let ranking = Locked(SearchRanking(phrases: pattern.phraseCount))
         try await reader.scan([.all(after: nil)]) { [self] in
             ranking.withLock { $0 = SearchRanking(phrases: pattern.phraseCount) }
             return { _, item in
@@ -51,7 +74,6 @@ struct ItemSearch: Sendable {
         guard pattern.matches(isFound) else { return nil }
         guard let ranking else { return [] }
         guard let counts else { return [StorageSortKey(0)] }
-        let weights = paths.map { _ in 1.0 }
         return [StorageSortKey(ranking.score(counts, phrases: pattern.reasons(isFound), weights: weights))]
     }
 

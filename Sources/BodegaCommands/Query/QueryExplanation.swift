@@ -16,12 +16,16 @@ struct QueryExplanation: Sendable {
     /// - Parameter isCounting: Whether the items are only counted.
     init(of query: ItemQuery, in store: OpenStore, isCounting: Bool) async throws {
         let existing = StoreIndexes(store: store)
-        let indexes = try await Set(existing.all().map(\.pathsText)).sorted()
+        let indexes = try await Set(
+            existing.all().map { $0.pathsText + ($0.searchForm.map { " (\($0.rawValue))" } ?? "") }
+        ).sorted()
         self.indexes = indexes
         refusal = try await existing.refusal()
 
-        let running = query.running(LeftOutItems())
         let engine = StorageReader(store.engine)
+        var query = query
+        if query.sort == nil, let ranked = try await query.search?.rankedByIndex(on: engine) { query.search = ranked }
+        let running = query.running(LeftOutItems())
         if isCounting, query.limit == nil, let index = try await running.countingIndex(of: engine) {
             plan = "counts items by the index \(index), and reads only those about which it can be wrong"
             advice = []

@@ -54,27 +54,30 @@ struct StoreIndexes {
     /// - Returns: Whether it was created.
     private func create(_ path: IndexPaths, in indexes: any StorageIndexes, on console: Console) async throws -> Bool {
         if try await all().contains(where: { $0.hasPaths(of: path.index) }) {
-            console.complain("note: there already is an index over \(path).")
+            console.complain("note: there already is an \(path.name).")
             return false
         }
         let count = try await store.base.fetchCount()
         if count >= Self.manyItems {
-            let consequence = store.sqlite == nil ? "." : ", and other programs wait to write."
-            console.complain("note: creating an index over \(path). This reads \(count) items\(consequence)")
+            let isAlone = store.sqlite != nil && path.searchForm == nil
+            let consequence = isAlone ? ", and other programs wait to write." : "."
+            console.complain("note: creating an \(path.name). This reads \(count) items\(consequence)")
         }
         do {
             try await console.interruption.cancelling { try await indexes.createIndex(path.index) }
         } catch let error as StorageError where error.code == .invalidArgument {
             throw ToolError(.usage, error.message)
         }
-        console.complain("note: created an index over \(path).")
+        console.complain("note: created an \(path.name).")
         return true
     }
 
     /// What was done before an interruption, as sentences.
     private static func outcome(_ created: [IndexPaths], of rest: ArraySlice<IndexPaths>) -> String {
         func list(_ paths: some Collection<IndexPaths>) -> String {
-            "\(paths.count == 1 ? "index" : "indexes") over \(paths.map(\.description).joined(separator: ", "))"
+            paths.count == 1
+                ? paths.map(\.name).joined()
+                : "indexes over \(paths.map(\.description).joined(separator: ", "))"
         }
         let missing = "The \(list(rest)) \(rest.count == 1 ? "was" : "were") not created."
         if created.isEmpty { return missing }
@@ -91,7 +94,7 @@ struct StoreIndexes {
             let existing = try await indexes.fetchIndexes().filter { $0.hasPaths(of: path.index) }
             for index in existing { try await indexes.removeIndex(index) }
             console.complain(
-                existing.isEmpty ? "note: there is no index over \(path)." : "note: removed the index over \(path).")
+                existing.isEmpty ? "note: there is no \(path.name)." : "note: removed the \(path.name).")
         }
     }
 
@@ -99,7 +102,9 @@ struct StoreIndexes {
     func print(asJSON isJSON: Bool, on console: Console) async throws {
         var table = TextTable(header: ["path", "kind"], console: console)
         for index in try await all() {
-            let kind = index.members.map { $0.isForText ? "text" : "value" }.joined(separator: ",")
+            let kind =
+                index.searchForm?.rawValue
+                ?? index.members.map { $0.isForText ? "text" : "value" }.joined(separator: ",")
             if isJSON {
                 try console.print(["path": index.pathsText, "kind": kind])
             } else {

@@ -12,8 +12,8 @@ int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isEnabled);
 /// Disables the checkpoint when a connection closes, so that the write-ahead log remains unchanged.
 void emporium_sqlite_keep_log(struct sqlite3 *connection);
 
-/// Adds the function `emporium_places` to FTS5 on a connection. In a query for one phrase, it returns a blob of
-/// unsigned integers: the number of places of the phrase in each column, then the number of tokens of the row.
+/// Adds the function `emporium_places` to FTS5 on a connection. It returns a blob of unsigned integers: for each phrase
+/// of the query, the number of its places in each column, and then the number of tokens of the row.
 ///
 /// Returns an error of SQLite, among others if it has no FTS5.
 int emporium_sqlite_add_search_function(struct sqlite3 *connection);

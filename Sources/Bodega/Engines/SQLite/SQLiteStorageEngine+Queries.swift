@@ -11,10 +11,15 @@ extension SQLiteStorageEngine {
         if request.needsCursor { return try await scanSnapshot(request, begin) }
         // An error of the receiver is passed on as it is.
         let failure = Locked<(any Error)?>(nil)
+        let isBehind = Locked(false)
         let outcome = try await core.readUntilCancelled(isShort: request.isShort) { [table] db, cancellation in
             failure.withLock { $0 = nil }
             var outcome = ScanOutcome()
             outcome.ranking = try request.ranking.map { try SQLiteSearch($0, of: table, in: db).ranking() }
+            if request.isSearch {
+                let isOneBehind = try SQLiteSearchUpdates.isAnyBehind(of: table, in: db)
+                isBehind.withLock { $0 = isOneBehind }
+            }
             for scan in request.counted where outcome.count < request.countLimit {
                 let limit = request.countLimit == .max ? .max : request.countLimit - outcome.count
                 outcome.count += try table.count(scan, upTo: limit, in: db)
@@ -41,7 +46,7 @@ extension SQLiteStorageEngine {
             return outcome
         }
         if let error = failure.withLock({ $0 }) { throw error }
-        if request.isSearch { core.searchUpdates.begin(table, of: core) }
+        if isBehind.withLock({ $0 }) { core.searchUpdates.begin(table, of: core) }
         return StorageAnswer(outcome)
     }
 

@@ -118,6 +118,7 @@ public final class SQLiteStorageEngine: StorageBackend {
         }
         guard wasApplied.withLock({ $0 }) else { return StorageAnswer(BatchOutcome(wasApplied: false)) }
         if batch.endsByRemovingAll { await core.vacuumIfQuick() }
+        if batch.operations.count >= SQLiteSearchUpdates.largeBatch { core.searchUpdates.begin(table, of: core) }
         return StorageAnswer(BatchOutcome(commit: commit))
     }
 

@@ -23,8 +23,9 @@ extension StorageQuery where Match == FoundItem {
         if limit <= 0 { return }
         let engine = try await engine.continuing()
         var plan = try await plan(on: engine, limit: limit, after: nil)
-        // An index has the order of the first term only.
-        if order.count > 1 { plan.firstInOrder = plan.scans.count }
+        // An index has the order of the first term only, and each part of a search by relevance is a search of its own.
+        let isSearched = search?.relevance != nil && limit > 1_024
+        if order.count > 1 || isSearched { plan.firstInOrder = plan.scans.count }
         var stream = MatchStream(query: self, engine: engine, plan: plan, rest: limit)
         try await stream.run(receive)
     }

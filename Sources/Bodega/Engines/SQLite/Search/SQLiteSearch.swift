@@ -29,20 +29,25 @@ struct SQLiteSearch {
 
     /// The rows that FTS5 does not know, in order.
     private func unknown() throws -> [Unknown] {
-        let statement = try SQLiteStatement(
-            """
-            SELECT rowid, value FROM main.\(index.table.name)
-            WHERE rowid > ?1 OR rowid IN (SELECT row FROM main.\(index.notes)) ORDER BY rowid
-            """, in: db)
-        defer { statement.reset() }
-        try statement.bind(index.built(in: db), at: 1)
+        let items = "SELECT rowid, value FROM main.\(index.table.name) WHERE rowid"
         var unknown: [Unknown] = []
+        // Noted rows are before the others. With both conditions in one statement, SQLite would read all rows.
+        if !noted.isEmpty {
+            try read("\(items) IN (SELECT row FROM main.\(index.notes)) ORDER BY rowid", into: &unknown)
+        }
+        try read("\(items) > ?1 ORDER BY rowid", after: index.built(in: db), into: &unknown)
+        return unknown
+    }
+
+    private func read(_ sql: String, after row: Int? = nil, into unknown: inout [Unknown]) throws {
+        let statement = try SQLiteStatement(sql, in: db)
+        defer { statement.reset() }
+        if let row { try statement.bind(row, at: 1) }
         while try statement.step() {
             try LockHolders.shared.check()
             let counts = texts.counts(of: pattern, in: statement.data(at: 1))
             unknown.append(Unknown(row: statement.integer(at: 0) ?? 0, counts: counts))
         }
-        return unknown
     }
 
     // MARK: The numbers of all items
@@ -133,23 +138,10 @@ struct SQLiteSearch {
             throw StorageError(.invalidArgument, "The numbers of the search belong to another one.")
         }
         var places = SearchPlaces(after: search.place)
-        let scores = SearchScores(relevance)
-        var hits: [SearchHits] = []
-        for phrase in 0..<pattern.phraseCount {
-            guard let query = pattern.fts5(phrase: phrase) else { throw cannotFind }
-            hits.append(try self.hits(query))
-        }
-        SearchHits.forEachRow(in: hits) { row, positions in
-            let reasons = pattern.reasons { positions[$0] != nil }
-            if reasons.isEmpty, !pattern.matches({ positions[$0] != nil }) { return }
-            let length = positions.indices.lazy.compactMap { number in
-                positions[number].map { hits[number].length(at: $0) }
-            }
-            places.add(
-                row,
-                scores.score(length: length.first ?? 0, phrases: reasons) { phrase, column in
-                    positions[phrase].map { hits[phrase].count(at: $0, column) } ?? 0
-                })
+        if let phrases = pattern.conjunction {
+            try addPlaces(having: phrases, SearchScores(relevance), to: &places)
+        } else {
+            try addPlaces(SearchScores(relevance), to: &places)
         }
         for row in try unknown() {
             guard let counts = row.counts, pattern.matches(counts.has) else { continue }
@@ -160,12 +152,48 @@ struct SQLiteSearch {
         return places
     }
 
-    /// The rows that have a phrase, without noted ones.
-    private func hits(_ query: String) throws -> SearchHits {
+    /// Adds the rows that have all of some phrases, which FTS5 finds together.
+    private func addPlaces(having phrases: [Int], _ scores: SearchScores, to places: inout SearchPlaces) throws {
+        guard let query = pattern.fts5 else { throw cannotFind }
+        let order = pattern.orderInFTS5
+        let hits = try hits(query, phrases: order.count)
+        let columns = phrases.map { order.firstIndex(of: $0) ?? 0 }
+        let rarities = scores.rarities(of: phrases)
+        for position in hits.rows.indices {
+            let length = hits.length(at: position)
+            let score = scores.score(length: length, phrases: columns, rarities: rarities) { phrase, column in
+                hits.count(at: position, phrase, column)
+            }
+            places.add(hits.rows[position], score)
+        }
+    }
+
+    /// Adds the rows that match, from those that have each phrase. FTS5 does not always know which parts of a
+    /// disjunction a row has, see the decision on searches.
+    private func addPlaces(_ scores: SearchScores, to places: inout SearchPlaces) throws {
+        var hits: [SearchHits] = []
+        for phrase in 0..<pattern.phraseCount {
+            guard let query = pattern.fts5(phrase: phrase) else { throw cannotFind }
+            hits.append(try self.hits(query, phrases: 1))
+        }
+        SearchHits.forEachRow(in: hits) { row, positions in
+            let reasons = pattern.reasons { positions[$0] != nil }
+            guard let first = reasons.first, let position = positions[first] else { return }
+            let length = hits[first].length(at: position)
+            let rarities = scores.rarities(of: reasons)
+            let score = scores.score(length: length, phrases: reasons, rarities: rarities) { phrase, column in
+                positions[phrase].map { hits[phrase].count(at: $0, 0, column) } ?? 0
+            }
+            places.add(row, score)
+        }
+    }
+
+    /// The rows that match a query of FTS5, without noted ones.
+    private func hits(_ query: String, phrases: Int) throws -> SearchHits {
         let statement = try placesStatement()
         defer { statement.reset() }
         try statement.bindCopy(of: query, at: 1)
-        var hits = SearchHits(columns: index.columns.count)
+        var hits = SearchHits(phrases: phrases, columns: index.columns.count)
         while try statement.step() {
             let row = statement.integer(at: 0) ?? 0
             if !noted.isEmpty, noted.contains(row) { continue }

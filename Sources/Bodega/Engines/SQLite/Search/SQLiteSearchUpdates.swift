@@ -8,6 +8,16 @@ final class SQLiteSearchUpdates: Sendable {
     /// update.
     private static let minimumCount = 256
 
+    /// The number of operations of a batch after which an update begins without a search.
+    static let largeBatch = 1_000
+
+    /// Whether any index of a collection lacks many rows.
+    static func isAnyBehind(of table: SQLiteTable, in db: Database) throws -> Bool {
+        try SQLiteSearchIndex.all(of: table, in: db).contains {
+            try $0.pendingCount(upTo: minimumCount, in: db) >= minimumCount
+        }
+    }
+
     /// The names of the tables that are being updated.
     private let running = Locked<Set<String>>([])
 
@@ -17,7 +27,7 @@ final class SQLiteSearchUpdates: Sendable {
         Task.detached(priority: .utility) { [weak file, self] in
             defer { _ = running.withLock { $0.remove(table.name) } }
             do {
-                guard try await file?.needsSearchUpdate(of: table, from: Self.minimumCount) == true else { return }
+                guard try await file?.readOne({ try Self.isAnyBehind(of: table, in: $0) }) == true else { return }
                 // The file may be closed in the meantime.
                 while try await file?.updateSearches(of: table) == true { continue }
             } catch {
@@ -29,12 +39,6 @@ final class SQLiteSearchUpdates: Sendable {
 }
 
 extension SQLiteFile {
-
-    fileprivate func needsSearchUpdate(of table: SQLiteTable, from count: Int) async throws -> Bool {
-        try await readOne { db in
-            try SQLiteSearchIndex.all(of: table, in: db).contains { try $0.pendingCount(upTo: count, in: db) >= count }
-        }
-    }
 
     /// Adds some rows to the indexes for searches of a collection.
     ///

@@ -1,0 +1,227 @@
+import BodegaTesting
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import Bodega
+
+/// A type with a text in a member of another name, and one that changes texts when it decodes them.
+private struct Renamed: Codable, Sendable, Queryable {
+    var title: String
+
+    static let searchable = [Searchable("title", \Renamed.title)]
+
+    enum CodingKeys: String, CodingKey { case title = "name" }
+}
+
+private struct Trimmed: Codable, Sendable, Queryable {
+    var title: String
+
+    static let searchable = [Searchable("title", \Trimmed.title)]
+
+    init(_ title: String) { self.title = title }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        title = String(try container.decode(String.self, forKey: .title).drop { $0 == " " }) + " end"
+    }
+}
+
+@Suite("The use of indexes for searches", .unhurriedReads, .timeLimit(.minutes(10)))
+struct SearchIndexUseTests {
+    private let folder = TemporaryFolder()
+
+    private func engine() throws -> SQLiteStorageEngine { try SQLiteStorageEngine(opening: folder.directory) }
+
+    /// Articles of which each tenth has the word "tenth" in its title.
+    private static func articles(_ count: Int) -> [Article] {
+        (0..<count).map { id in
+            Article(
+                id: id, title: id % 10 == 0 ? "every tenth" : "another", body: "number \(id) \(id % 7)",
+                rank: id * 7919 % count)
+        }
+    }
+
+    private static func store(_ articles: [Article], in engine: some StorageBackend) async throws {
+        try await ObjectStorage<Article>(storage: engine).store(articles.map { ($0.key, $0) })
+    }
+
+    @Test("A page reads its items only, also in another order and with another condition", arguments: [600, 2_400])
+    func costOfPages(count: Int) async throws {
+        let articles = Self.articles(count)
+        let counting = CountingItems(of: try engine())
+        try await Self.store(articles, in: counting)
+        let storage = ObjectStorage<Article>(storage: counting)
+        try await storage.createIndexes()
+        // Learns what the index can be used for.
+        _ = try await storage.fetch(Query<Article>().searching("tenth"), limit: 1)
+        _ = counting.take()
+        let tenth = Query<Article>().searching("tenth")
+        let first = try await storage.fetch(tenth, limit: 20)
+        // All have the same score but for the length of their texts, which is the same, too.
+        let expected = articles.filter { $0.id % 10 == 0 }
+        #expect(first.objects == Array(expected.prefix(20)))
+        #expect(counting.take() == 21)
+        let second = try await storage.fetch(tenth, limit: 20, after: first.next)
+        #expect(second.objects == Array(expected.dropFirst(20).prefix(20)))
+        // The item at the cursor, too.
+        #expect(counting.take() <= 22)
+        #expect(try await storage.exists(tenth) && counting.take() == 1)
+        #expect(try await storage.count(tenth) == expected.count && counting.take() == expected.count)
+        let rare = Query<Article>().searching("\"number 17\"").sorted(by: SortDescriptor(\.rank))
+        #expect(try await storage.fetch(rare, limit: 20).objects == [articles[17]])
+        #expect(counting.take() == 1)
+        // The order of an index leads to a common word sooner than the search.
+        let byRank = Query<Article>().searching("number").sorted(by: SortDescriptor(\.rank))
+        let ranked = articles.sorted { $0.rank < $1.rank }
+        #expect(try await storage.fetch(byRank, limit: 5).objects == Array(ranked.prefix(5)))
+        #expect(counting.take() <= 6)
+        let low = Query<Article>(where: #Predicate { $0.rank == 70 }).searching("number")
+        #expect(try await storage.fetch(low, limit: 5).objects == articles.filter { $0.rank == 70 })
+        #expect(counting.take() <= 2)
+    }
+
+    @Test("The plan says that an index is used; without one, or for what it can't find, all items are read")
+    func plans() async throws {
+        let engine = try engine()
+        try await Self.store(Self.articles(40), in: engine)
+        let storage = ObjectStorage<Article>(storage: engine)
+        try await storage.createIndexes()
+        func plan(_ text: String) async throws -> String {
+            try await storage.learnFromStoredObjects()
+            let query = try await storage.ranked(Query<Article>().searching(text), fromOriginal: false)
+            let running = try query.running(decodedBy: storage.coder, undecodable: nil)
+            return try await running.plan(on: StorageReader(engine), limit: 5, after: nil).explanation
+        }
+        let used = "finds items by words in the index title, body, tags (words), in the order of relevance"
+        #expect(try await plan("tenth") == used)
+        #expect(try await plan("-tenth") == "reads all items and sorts the matches")
+        try await engine.removeIndex(.search(["title", "body", "tags"]))
+        #expect(try await plan("tenth") == "reads all items and sorts the matches")
+        #expect(try await engine.fetchIndexes().allSatisfy { $0.searchForm == nil })
+        let names = try await DatabaseQueue(path: engine.file.path).read {
+            try String.fetchAll(
+                $0, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'emporium_search!_%' ESCAPE '!'")
+        }
+        #expect(names == [])
+    }
+
+    @Test("A type whose texts are not those in the members is searched without the index")
+    func otherTexts() async throws {
+        let renamed = ObjectStorage<Renamed>(storage: try engine())
+        try await renamed.storage.write(Data(#"{"title":"wrong","name":"right"}"#.utf8), key: CacheKey("a"))
+        try await renamed.createIndexes()
+        #expect(try await renamed.fetch(Query<Renamed>().searching("right")).objects.map(\.title) == ["right"])
+        #expect(try await renamed.count(Query<Renamed>().searching("wrong")) == 0)
+        let trimmed = ObjectStorage<Trimmed>(storage: try engine())
+        try await trimmed.storage.removeAllData()
+        try await trimmed.storage.write(Data(#"{"title":" one"}"#.utf8), key: CacheKey("a"))
+        try await trimmed.createIndexes()
+        #expect(try await trimmed.fetch(Query<Trimmed>().searching("\"one end\"")).objects.map(\.title) == ["one end"])
+    }
+
+    @Test("An index that is not complete goes on with the next search")
+    func continuation() async throws {
+        let engine = try engine()
+        let articles = Self.articles(1_000)
+        try await Self.store(articles, in: engine)
+        let index = StorageIndex.search(["title", "body", "tags"])
+        // As if the process had ended after the first part.
+        try await engine.core.writeUnreported { [table = engine.table] db in
+            try SQLiteSearchIndex.create(index, of: table, in: db)
+        }
+        let storage = ObjectStorage<Article>(storage: engine)
+        func pending() async throws -> Int {
+            try await engine.core.readOne { [table = engine.table] db in
+                try SQLiteSearchIndex.find(index, of: table, in: db).pendingCount(upTo: .max, in: db)
+            }
+        }
+        #expect(try await pending() == 1_000)
+        #expect(try await storage.count(Query<Article>().searching("tenth")) == 100)
+        while try await pending() > 0 { await Task.yield() }
+        #expect(try await storage.count(Query<Article>().searching("tenth")) == 100)
+        // A large batch is reason enough.
+        try await Self.store(Self.articles(3_000).suffix(2_000), in: engine)
+        while try await pending() > 0 { await Task.yield() }
+        #expect(try await storage.count(Query<Article>().searching("tenth")) == 300)
+    }
+
+    @Test("An index is created in parts, and not at all if SQLite can't have it")
+    func creation() async throws {
+        let engine = try engine()
+        for paths in [[#"a"b"#], (0...64).map { "c\($0)" }] {
+            let error = await #expect(throws: StorageError.self) { try await engine.createIndex(.search(paths)) }
+            #expect(error?.code == .invalidArgument)
+        }
+        for other in [MemoryStorageEngine()] {
+            let error = await #expect(throws: StorageError.self) { try await other.createIndex(.search(["a"])) }
+            #expect(error?.code == .invalidArgument)
+        }
+        let missing = StorageSearch(.search(["nothing"]), .words("a"))
+        let error = await #expect(throws: StorageError.self) {
+            try await StorageReader(engine).scan([.search(missing)]) { { _, _ in true } }
+        }
+        #expect(error?.code == .invalidArgument)
+        // Two forms of one path are two indexes.
+        try await engine.createIndex(.search(["title"], form: .substrings))
+        try await engine.createIndex(.search(["title"]))
+        try await engine.createIndex(.search(["title"]))
+        #expect(try await engine.fetchIndexes() == [.search(["title"], form: .substrings), .search(["title"])])
+    }
+
+    @Test("Rows with other numbers, or changes without triggers, are not searched by an old index")
+    func renumbering() async throws {
+        let articles = Self.articles(50)
+        let index = StorageIndex.search(["title", "body", "tags"])
+        var engine = try engine()
+        try await Self.store(articles, in: engine)
+        try await engine.remove(key: articles[3].key)
+        try await engine.createIndex(index)
+        #expect(try await engine.fetchIndexes() == [index])
+        let queue = try DatabaseQueue(path: engine.file.path)
+        try await queue.write { db in
+            let triggers = try Row.fetchAll(
+                db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'data'")
+            for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger["name"] as String)") }
+            // As when all rows are written to a new file.
+            try db.execute(
+                sql:
+                    "UPDATE data SET rowid = -rowid WHERE rowid > 4; UPDATE data SET rowid = -rowid - 1 WHERE rowid < 0"
+            )
+            for trigger in triggers { try db.execute(sql: trigger["sql"]) }
+        }
+        #expect(try await engine.fetchIndexes() == [])
+        let storage = ObjectStorage<Article>(storage: engine)
+        let rest = articles.filter { $0.id != 3 }
+        let query = Query<Article>().searching("tenth").sorted(by: SortDescriptor(\.id))
+        #expect(try await storage.fetch(query).objects == rest.filter { $0.id % 10 == 0 })
+        try await engine.createIndex(index)
+        #expect(try await engine.fetchIndexes().contains(index))
+        #expect(try await storage.fetch(query).objects == rest.filter { $0.id % 10 == 0 })
+        // A missing trigger.
+        try await queue.write { db in
+            let name = try String.fetchOne(db, sql: "SELECT name FROM sqlite_master WHERE name LIKE '%_deleted'")
+            try db.execute(sql: "DROP TRIGGER \(name ?? "")")
+        }
+        #expect(try await !engine.fetchIndexes().contains(index))
+        engine = try self.engine()
+        #expect(try await !engine.fetchIndexes().contains(index))
+    }
+
+    @Test("A removed collection leaves nothing of its index")
+    func collections() async throws {
+        let engine = try engine()
+        let collection = try engine.collection(named: "articles")
+        try await Self.store(Self.articles(20), in: collection)
+        try await collection.createIndex(.search(["title"]))
+        try await engine.removeCollection(named: "articles")
+        let names = try await DatabaseQueue(path: engine.file.path).read {
+            try String.fetchAll(
+                $0, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'emporium_search!_%' ESCAPE '!'")
+        }
+        #expect(names == [])
+        try await Self.store(Self.articles(10), in: try engine.collection(named: "articles"))
+        #expect(try await engine.collection(named: "articles").fetchIndexes() == [])
+    }
+}
