@@ -106,7 +106,7 @@ public final class SQLiteStorageEngine: StorageBackend {
             return StorageAnswer(BatchOutcome())
         }
         let origin = batch.origin ?? currentOrigin
-        let wasApplied = Locked(true)
+        let (wasApplied, isBehind) = (Locked(true), Locked(false))
         var batch = batch
         batch.origin = origin
         let removing = SQLiteFile.Removing(batch.operations, at: now())
@@ -115,10 +115,14 @@ public final class SQLiteStorageEngine: StorageBackend {
             let isAllowed = try allows(batch, in: db)
             wasApplied.withLock { $0 = isAllowed }
             if isAllowed { try work(db) }
+            if batch.operations.count >= SQLiteSearchUpdates.largeBatch {
+                let isOneBehind = try SQLiteSearchUpdates.isAnyBehind(of: table, in: db)
+                isBehind.withLock { $0 = isOneBehind }
+            }
         }
         guard wasApplied.withLock({ $0 }) else { return StorageAnswer(BatchOutcome(wasApplied: false)) }
         if batch.endsByRemovingAll { await core.vacuumIfQuick() }
-        if batch.operations.count >= SQLiteSearchUpdates.largeBatch { core.searchUpdates.begin(table, of: core) }
+        if isBehind.withLock({ $0 }) { core.searchUpdates.begin(table, of: core) }
         return StorageAnswer(BatchOutcome(commit: commit))
     }
 

@@ -115,16 +115,22 @@ struct SQLiteIndex: Sendable {
 
     /// The path of a member in SQLite's form, within quotation marks.
     static func path(of member: StorageIndex.Member) -> String {
-        ("$" + member.names.map { ".\"\($0)\"" }.joined()).replacingOccurrences(of: "'", with: "''")
+        plainPath(of: member).replacingOccurrences(of: "'", with: "''")
+    }
+
+    private static func plainPath(of member: StorageIndex.Member) -> String {
+        "$" + member.names.map { ".\"\($0)\"" }.joined()
+    }
+
+    /// A comment with the bytes of a path outside of ASCII: prepared statements are kept under their text, which must
+    /// not be equal to that for another spelling of "é".
+    static func spelling(of member: StorageIndex.Member) -> String {
+        let path = plainPath(of: member).utf8
+        return path.contains { $0 >= 0x80 } ? "/* \(path.map { String($0, radix: 16) }.joined()) */ " : ""
     }
 
     private static func expression(of member: StorageIndex.Member) -> String {
-        // Prepared statements are kept under their text, which must not be equal to that for another spelling of "é".
-        let spelling =
-            member.path.utf8.contains { $0 >= 0x80 }
-            ? "/* \("$\(member.names.map { ".\"\($0)\"" }.joined())".utf8.map { String($0, radix: 16) }.joined()) */ "
-            : ""
-        return spelling + expression(of: path(of: member), isForText: member.isForText)
+        spelling(of: member) + expression(of: path(of: member), isForText: member.isForText)
     }
 
     /// The maximum number of bytes of a text in an index for text: of ASCII, of the scalars of ``SwiftText/common``,

@@ -47,7 +47,7 @@ struct SQLiteSearchIndex: Sendable {
         return index.members.map { member in
             let path = SQLiteIndex.path(of: member)
             return """
-                CASE WHEN \(Self.isRegular(row)) THEN CASE json_type(\(json), '\(path)') \
+                \(SQLiteIndex.spelling(of: member))CASE WHEN \(Self.isRegular(row)) THEN CASE json_type(\(json), '\(path)') \
                 WHEN 'text' THEN json_extract(\(json), '\(path)') \
                 WHEN 'array' THEN (SELECT group_concat(value, char(10)) FROM json_each(\(json), '\(path)') \
                 WHERE type = 'text') END END

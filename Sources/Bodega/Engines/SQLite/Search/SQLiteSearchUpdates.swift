@@ -27,7 +27,6 @@ final class SQLiteSearchUpdates: Sendable {
         Task.detached(priority: .utility) { [weak file, self] in
             defer { _ = running.withLock { $0.remove(table.name) } }
             do {
-                guard try await file?.readOne({ try Self.isAnyBehind(of: table, in: $0) }) == true else { return }
                 // The file may be closed in the meantime.
                 while try await file?.updateSearches(of: table) == true { continue }
             } catch {

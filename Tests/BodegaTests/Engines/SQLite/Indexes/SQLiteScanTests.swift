@@ -179,7 +179,7 @@ struct SQLiteScanTests {
                 }
                 steps.append(read)
             }
-            #expect(steps[0] == steps[1] && steps[0] > 0)
+            #expect(steps[0] == steps[1] && steps[0] > 0, "\(steps)")
         }
     }
 }
