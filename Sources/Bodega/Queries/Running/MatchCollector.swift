@@ -68,7 +68,7 @@ struct MatchCollector<Match> {
         self.budget = budget
         self.isCareful = isCareful
         start = place
-        groupLimit = limit > .max / 4 ? .max : max(limit / 4, 16)
+        groupLimit = limit > .max / 4 ? .max : max(limit / 8, query.smallGroup)
     }
 
     /// Goes on with another plan, after ``planOfGroup``.
