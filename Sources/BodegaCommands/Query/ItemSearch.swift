@@ -24,9 +24,8 @@ struct ItemSearch: Sendable {
     }
 
     /// The search with what the relevance of items depends on, which reads all of them.
-    func ranked(on engine: any StorageBackend) async throws -> ItemSearch {
+    func ranked(on reader: StorageReader) async throws -> ItemSearch {
         let ranking = Locked(SearchRanking(phrases: pattern.phraseCount))
-        let reader = StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
         try await reader.scan([.all(after: nil)]) { [self] in
             ranking.withLock { $0 = SearchRanking(phrases: pattern.phraseCount) }
             return { _, item in

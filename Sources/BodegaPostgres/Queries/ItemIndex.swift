@@ -82,8 +82,8 @@ struct ItemIndex: Sendable {
 
     /// The indexes of a collection that queries can use: the name and the comment of each.
     ///
-    /// An index of the whole table is valid when all partitions have theirs. The server begins the text of a `CASE` with
-    /// a line end.
+    /// An index of the whole table is valid when all partitions have theirs. The server begins the text of a `CASE`
+    /// with a line end.
     static func usable(ofCollection collection: Int32) -> Command {
         Command(Statement(usable(prefix: "\(prefix)\(SortKeyFunction.version)_\(collection)_", "\(collection)")))
     }

@@ -66,8 +66,8 @@ struct ScanStatement {
         for key in keys { parameters.append(key) }
         parameters.append(position)
         let values = keys.indices.map { "$\(first + $0)::bytea" } + ["$\(parameters.count)"]
-        conditions.append(
-            "(\((expressions + ["position"]).joined(separator: ", "))) \(comparison) (\(values.joined(separator: ", ")))")
+        let columns = (expressions + ["position"]).joined(separator: ", ")
+        conditions.append("(\(columns)) \(comparison) (\(values.joined(separator: ", ")))")
     }
 
     /// The items after a place in the descending order of the keys, with equal keys in insertion order.

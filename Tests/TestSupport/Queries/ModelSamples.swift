@@ -292,7 +292,8 @@ package struct ModelSamples {
         ofIndex.removeFirst(ofIndex.count > 2 && chance(40) ? 1 : 0)
         if ofIndex.isEmpty { ofIndex = Array(repeating: -1, count: pick([0, 1, 1, 1, 2, 2])) }
         return ofIndex.map { number in
-            let path = number >= 0 ? Self.paths[number] : chance(60) ? Self.paths[0] : pick(Self.paths + [Self.hardPath])
+            let path =
+                number >= 0 ? Self.paths[number] : chance(60) ? Self.paths[0] : pick(Self.paths + [Self.hardPath])
             return Term(path: path, isDescending: chance(50), ordered: pick([0, 0, 0, 1, 2, 3]))
         }
     }

@@ -10,7 +10,7 @@
 /// 5. A candidate that matches for sure but can't be decoded, and is left out, can have displaced another one. Then
 ///    ``first(_:)`` has no result, and a careful collector reads again, which examines each candidate before it counts.
 /// 6. In the order of several terms, a scan is in the order of the first ones, and items with equal keys of these, a
-///    group, come in any order. When a group has too many items, ``planOfGroup`` reads it in the order of one more term.
+///    group, come in any order. When a group has too many items, ``planOfGroup`` reads it in the order of another term.
 struct MatchCollector<Match> {
     private let query: StorageQuery<Match>
     private(set) var plan: QueryPlan

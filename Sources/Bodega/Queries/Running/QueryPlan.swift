@@ -105,8 +105,8 @@ extension StorageQuery {
         }
     }
 
-    /// The index whose order is that of the most terms, beginning with the first one, and of these the one with the most
-    /// members that the condition determines.
+    /// The index whose order is that of the most terms, beginning with the first one, and of several such indexes the
+    /// one with the most members that the condition determines.
     func sortingUse(of indexes: [StorageIndex]) -> IndexUse? {
         if order.isEmpty { return nil }
         let uses = indexes.compactMap { index -> IndexUse? in

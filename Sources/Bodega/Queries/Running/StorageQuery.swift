@@ -30,8 +30,8 @@ package struct StorageQuery<Match>: Sendable {
     /// Maximum number of candidates that an index finds, and all of which a query without a limit, or a stream, reads
     /// although they are not in the order of the result. A page begins with a smaller number, see `page`.
     package var fewCandidates = 10_000
-    /// Maximum number of items with equal keys of the first terms that a short page sorts in memory although an index has
-    /// their order. A longer page sorts an eighth of its size.
+    /// Maximum number of items with equal keys of the first terms that a short page sorts in memory although an index
+    /// has their order. A longer page sorts an eighth of its size.
     package var smallGroup = 8
     /// Whether an index may count items that were not examined.
     package var countsByIndex = true

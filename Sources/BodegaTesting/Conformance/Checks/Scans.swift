@@ -6,7 +6,8 @@ extension StorageEngineConformance.Check {
     /// All checks of scans and indexes.
     public static let queries = [
         scansComeInInsertionOrder, receiversEndScans, scansSeeOneMoment, entriesHaveTheirPlaces, countsAreThoseOfScans,
-        indexesAreCreatedAndRemoved, rangesComeInOrderOfTheirKeys, rangesContinueAfterPlaces, compoundIndexesComeInOrder,
+        indexesAreCreatedAndRemoved, rangesComeInOrderOfTheirKeys, rangesContinueAfterPlaces,
+        compoundIndexesComeInOrder,
         indexesHaveEachItemOnce, indexesFollowWrites,
     ]
 
