@@ -165,7 +165,7 @@ extension StorageError {
 
     /// The error of a scan after a place in a range that is not of the last member.
     static let hasNoPlaces = StorageError(
-        .invalidArgument, "A range of a compound index has an order only if it is of the last member.")
+        .invalidArgument, "A range of a compound index has places only if it is of the last member.")
 
     static let needsSortKey = StorageError(
         .invalidArgument, "A place in the order of an index needs a sort key.")

@@ -6,8 +6,8 @@ import RecordCoder
 /// long a query takes, and never its result.
 ///
 /// An index over several members, a *compound* index, has the order of the first one, among items with equal values
-/// that of the second, and so on. It serves conditions that compare its first members for equality, and a range or the
-/// order of the next one.
+/// that of the second, and so on. It serves conditions that compare its first members for equality, and a range of the
+/// next one or the order of all others.
 ///
 /// An index for searches, see ``search(_:form:)``, finds the items whose texts have certain words.
 public struct StorageIndex: Sendable, Hashable, CustomStringConvertible {

@@ -16,6 +16,10 @@ public struct StorageItem: Sendable, Hashable {
     /// The sort key in an index; `nil` if none was asked for, or the engine does not know the key.
     public var sortKey: StorageSortKey?
 
+    /// The sort keys of all members of a compound index, in their order; empty if there is no such index, or the engine
+    /// does not know one of them.
+    public var sortKeys: [StorageSortKey]
+
     /// When the item was first and last written; `nil` if that was not asked for.
     public var dates: StorageDates?
 
@@ -25,11 +29,11 @@ public struct StorageItem: Sendable, Hashable {
     /// Creates an item.
     public init(
         key: CacheKey, data: Data = Data(), position: Int = 0, sortKey: StorageSortKey? = nil,
-        dates: StorageDates? = nil,
-        expiry: Date? = nil
+        sortKeys: [StorageSortKey] = [], dates: StorageDates? = nil, expiry: Date? = nil
     ) {
         (self.key, self.data, self.position) = (key, data, position)
-        (self.sortKey, self.dates, self.expiry) = (sortKey, dates, expiry)
+        (self.sortKey, self.sortKeys) = (sortKey, sortKeys)
+        (self.dates, self.expiry) = (dates, expiry)
     }
 
     /// The place in the order of an index, or in insertion order.

@@ -43,8 +43,8 @@ public struct FetchRequest: Sendable, Hashable {
     /// Which parts of the items to read.
     public var fields: StorageFields
 
-    /// The index whose sort keys the items' places have, those of its last member. It matters only with
-    /// ``StorageFields/place``.
+    /// The index whose sort keys the items' places have, those of its last member. The items have those of all members,
+    /// too, see ``StorageItem/sortKeys``. It matters only with ``StorageFields/place``.
     public var index: StorageIndex?
 
     /// How to read.

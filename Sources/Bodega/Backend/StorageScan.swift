@@ -15,7 +15,8 @@ public enum StorageScan: Sendable, Hashable {
     ///
     /// In a compound index, all items have certain sort keys of the first members, `equal`, at most of all members but
     /// the last; the range, the order and the sort keys of the items are those of the member after these. If that is
-    /// not the last one, items with equal keys can come in any order, and there is no place after which to begin.
+    /// not the last one, items with equal keys can come in any order, and there is no place after which to begin. The
+    /// items have the sort keys of all members, too, see ``StorageItem/sortKeys``.
     case range(
         StorageIndex, equal: [StorageSortKey], from: StorageSortKeyBound, to: StorageSortKeyBound, isDescending: Bool,
         after: StoragePlace?)

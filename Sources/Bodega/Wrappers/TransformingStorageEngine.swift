@@ -195,7 +195,7 @@ extension TransformingStorageEngine {
     ) throws -> StorageItem? {
         guard let key = key(ofStored: stored.key) else { return nil }
         var item = stored
-        (item.key, item.sortKey) = (key, nil)
+        (item.key, item.sortKey, item.sortKeys) = (key, nil, [])
         guard hidesItems || !fields.isDisjoint(with: [.data, .expiry]) else { return item }
         do {
             guard let data = try decodeItem(stored.data, key: key) else { return nil }

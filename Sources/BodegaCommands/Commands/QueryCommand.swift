@@ -59,9 +59,9 @@ struct QueryCommand: ConsoleCommand {
             created in parts, and searches bring it up to date. \
             --indexes prints the path of each index and its kind, with --json as {"path", "kind"}: value, or text for \
             one that a program has created for comparing texts as Swift does, one for each value; words or substrings \
-            for searches. --explain prints, \
-            instead of items, how a query reads the store, the indexes, and which others would help, with --json as \
-            {"plan", "indexes", "advice"}.
+            for searches. --explain runs the query, and prints, instead of items, how it reads the store, how many \
+            items it has read and examined, the indexes, and which others would help, with --json as {"plan", \
+            "indexes", "advice", "read", "examined"}.
 
             EXAMPLES:
               bodega query people.db --where 'match(@.name, "A.*")' --limit 10
@@ -112,7 +112,7 @@ struct QueryCommand: ConsoleCommand {
     @Flag(help: "Print only the number of items.")
     var count = false
 
-    @Flag(help: "Print how the query reads the store, instead of items.")
+    @Flag(help: "Print how the query has read the store, instead of items.")
     var explain = false
 
     @Option(help: ArgumentHelp("Create an index over these values first; can be repeated.", valueName: "path,..."))
@@ -186,12 +186,12 @@ struct QueryCommand: ConsoleCommand {
         let leftOut = LeftOutItems()
         try await store.read(on: console) { store in
             if count {
-                let number = try await query.count(on: store.engine, leavingOut: leftOut)
+                let number = try await query.count(on: ItemQuery.reader(of: store.engine), leavingOut: leftOut)
                 try console.print(count: number, asJSON: json)
             } else {
                 let included = includedPaths.isEmpty ? nil : try await IncludedItems(includedPaths, in: store)
                 var output = QueryOutput(selecting: paths, including: included, asJSON: json, on: console)
-                try await query.run(on: store.engine, leavingOut: leftOut) { items in
+                try await query.run(on: ItemQuery.reader(of: store.engine), leavingOut: leftOut) { items in
                     try output.write(items, try await included?.items(namedBy: items) ?? [])
                 }
                 try output.finish()

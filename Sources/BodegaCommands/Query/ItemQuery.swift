@@ -12,6 +12,8 @@ struct ItemQuery: Sendable {
     var sort: Sort?
     /// The maximum number of results, `nil` for all.
     var limit: Int?
+    /// Called for each item that is examined.
+    var didExamine: @Sendable () -> Void = {}
 
     /// A sort order.
     struct Sort: Sendable {
@@ -19,18 +21,23 @@ struct ItemQuery: Sendable {
         var isDescending: Bool
     }
 
+    /// A reader of the items of an engine, which leaves out those that can't be read.
+    static func reader(of engine: any StorageBackend) -> StorageReader {
+        StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
+    }
+
     /// Finds items.
     ///
     /// - Parameters:
+    ///   - reader: A reader of the items.
     ///   - leftOut: Receives the items of which it is unknown whether they match.
     ///   - receive: Receives the items in order, some at a time, as they are found.
     func run(
-        on engine: any StorageBackend, leavingOut leftOut: LeftOutItems,
+        on reader: StorageReader, leavingOut leftOut: LeftOutItems,
         _ receive: ([FoundItem]) async throws -> Void
     ) async throws {
         var query = self
-        if sort == nil { query.search = try await search?.ranked(on: engine) }
-        let reader = StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
+        if sort == nil { query.search = try await search?.ranked(on: reader) }
         try await query.running(leftOut).forEachMatchInOrder(in: reader, limit: limit ?? .max, receive)
         reader.unreadable.forEach(leftOut.unreadable.add)
     }
@@ -38,13 +45,12 @@ struct ItemQuery: Sendable {
     /// Counts the items, at most the limit.
     ///
     /// - Parameter leftOut: Receives the items of which it is unknown whether they match.
-    func count(on engine: any StorageBackend, leavingOut leftOut: LeftOutItems) async throws -> Int {
+    func count(on reader: StorageReader, leavingOut leftOut: LeftOutItems) async throws -> Int {
         var count = 0
         guard limit == nil else {
-            try await run(on: engine, leavingOut: leftOut) { count += $0.count }
+            try await run(on: reader, leavingOut: leftOut) { count += $0.count }
             return count
         }
-        let reader = StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
         // Any order will do.
         count = try await running(leftOut).count(in: reader)
         reader.unreadable.forEach(leftOut.unreadable.add)
@@ -53,12 +59,13 @@ struct ItemQuery: Sendable {
 
     /// The query in the form in which it runs.
     func running(_ leftOut: LeftOutItems) -> StorageQuery<FoundItem> {
-        let (filter, search, path) = (filter, search, sort.map { JSONQuery($0.path) })
+        let (filter, search, path, didExamine) = (filter, search, sort.map { JSONQuery($0.path) }, didExamine)
         let condition = filter?.condition ?? .constant(true)
         // Only the texts say whether an item matches a search.
         var query = StorageQuery<FoundItem>(
             condition: search == nil ? condition : .and(condition, .opaque), order: order
         ) { entry, receive in
+            didExamine()
             let keys = entry.data.withUnsafeBytes { bytes -> [StorageSortKey]? in
                 guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else {
                     leftOut.add(entry)

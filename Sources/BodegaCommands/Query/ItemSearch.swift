@@ -46,8 +46,7 @@ struct ItemSearch: Sendable {
     }
 
     /// The search with what the relevance of items depends on, for which this reads all of them if there is no index.
-    func ranked(on engine: any StorageBackend) async throws -> ItemSearch {
-        let reader = StorageReader(engine, options: ReadOptions(omitsUnreadable: true))
+    func ranked(on reader: StorageReader) async throws -> ItemSearch {
         if let ranked = try await rankedByIndex(on: reader) { return ranked }
         let ranking = Locked(SearchRanking(phrases: pattern.phraseCount))
         try await reader.scan([.all(after: nil)]) { [self] in

@@ -10,8 +10,11 @@ struct QueryExplanation: Sendable {
     let advice: [String]
     /// Why the store can't have indexes, `nil` if it can.
     let refusal: String?
+    /// The number of items that the engine has passed on, and the number of those that were examined. Others are only
+    /// counted in an index, or read again.
+    let read, examined: Int
 
-    /// Explains a query without running it.
+    /// Explains a query, and runs it.
     ///
     /// - Parameter isCounting: Whether the items are only counted.
     init(of query: ItemQuery, in store: OpenStore, isCounting: Bool) async throws {
@@ -22,6 +25,7 @@ struct QueryExplanation: Sendable {
         self.indexes = indexes
         refusal = try await existing.refusal()
 
+        (read, examined) = try await Self.cost(of: query, in: store, isCounting: isCounting)
         let engine = StorageReader(store.engine)
         var query = query
         if query.sort == nil, let ranked = try await query.search?.rankedByIndex(on: engine) { query.search = ranked }
@@ -47,10 +51,32 @@ struct QueryExplanation: Sendable {
         }
     }
 
+    private static func cost(
+        of query: ItemQuery, in store: OpenStore, isCounting: Bool
+    ) async throws -> (read: Int, examined: Int) {
+        let examined = Locked(0)
+        var query = query
+        query.didExamine = { examined.withLock { $0 += 1 } }
+        let reader = ItemQuery.reader(of: store.engine)
+        if isCounting {
+            _ = try await query.count(on: reader, leavingOut: LeftOutItems())
+        } else {
+            try await query.run(on: reader, leavingOut: LeftOutItems()) { _ in }
+        }
+        return (reader.itemCount, examined.withLock { $0 })
+    }
+
     /// Prints the explanation.
     func print(asJSON isJSON: Bool, address: StorageAddress, on console: Console) throws {
-        if isJSON { return try console.print(["plan": plan, "indexes": indexes, "advice": advice]) }
-        var lines = [plan, "indexes: \(indexes.isEmpty ? "none" : indexes.joined(separator: ", "))"]
+        if isJSON {
+            return try console.print([
+                "plan": plan, "indexes": indexes, "advice": advice, "read": read, "examined": examined,
+            ])
+        }
+        var lines = [
+            plan, "items read: \(read), examined: \(examined)",
+            "indexes: \(indexes.isEmpty ? "none" : indexes.joined(separator: ", "))",
+        ]
         if let refusal { lines.append(refusal) }
         if !advice.isEmpty {
             let options = advice.map { "--index \(Self.argument($0))" }

@@ -50,7 +50,7 @@ struct IndexScan {
     }
 
     /// Passes on the items of a scan, see `StorageBackend.scan(_:_:)`.
-    mutating func run(_ scan: StorageScan, _ receive: Receiver) async throws {
+    mutating func run(_ scan: StorageScan, _ receive: @escaping Receiver) async throws {
         switch scan {
         case .all(let position):
             let statement = try ScanStatement(collection: engine.number, index: nil)
@@ -59,7 +59,7 @@ struct IndexScan {
             let part = Part(index: index, equal: [SortKeyBytes.irregular])
             try await readAscending(part, from: nil, after: nil) { item in
                 var item = item
-                item.sortKey = nil
+                (item.sortKey, item.sortKeys) = (nil, [])
                 return try receive(item)
             }
         case .search: throw StorageError.hasNoSearchIndex
@@ -68,16 +68,10 @@ struct IndexScan {
             return
         case .range(let index, let equal, let lower, var upper, let isDescending, let place):
             let part = Part(index: index, equal: equal.map(SortKeyBytes.bytes))
+            let receive = index.others.isEmpty ? receive : Self.addingKeys(equal, receive)
             if !part.isOfLastMember {
                 guard place == nil else { throw Self.hasNoPlaces }
-                // In any order, so in that of the index.
-                if upper != .end { return try await readAscending(part, from: (lower, upper), after: nil, receive) }
-                let none = Part(index: index, equal: part.equal + [SortKeyBytes.none])
-                return try await readAscending(none, from: nil, after: nil) { item in
-                    var item = item
-                    item.sortKey = StorageSortKey.none
-                    return try receive(item)
-                }
+                return try await readGroups(part, from: lower, to: upper, isDescending, receive)
             }
             if upper == .end {
                 let position = place?.sortKey == StorageSortKey.none ? place.map { Int64($0.position) } : nil
@@ -95,6 +89,17 @@ struct IndexScan {
         }
     }
 
+    /// A receiver of items whose first sort keys are known.
+    private static func addingKeys(_ equal: [StorageSortKey], _ receive: @escaping Receiver) -> Receiver {
+        { item in
+            var item = item
+            if item.sortKeys.isEmpty, let key = item.sortKey { item.sortKeys = [key] }
+            item.sortKeys = equal + item.sortKeys
+            item.sortKey = item.sortKeys.dropFirst(equal.count).first
+            return try receive(item)
+        }
+    }
+
     /// The items with some sort keys of the first members of an index.
     private struct Part {
         let index: StorageIndex
@@ -105,7 +110,7 @@ struct IndexScan {
     }
 
     private static let hasNoPlaces = StorageError(
-        .invalidArgument, "A range of a compound index has an order only if it is of the last member.")
+        .invalidArgument, "A range of a compound index has places only if it is of the last member.")
 
     /// Counts items in the same snapshot, at most a limit.
     mutating func count(_ statement: ScanStatement, upTo limit: Int) async throws -> Int {
@@ -218,6 +223,25 @@ struct IndexScan {
         }
     }
 
+    /// Reads in the order of the keys of a member that is not the last one, and of items with equal keys in any order.
+    private mutating func readGroups(
+        _ part: Part, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, _ isDescending: Bool,
+        _ receive: @escaping Receiver
+    ) async throws {
+        if upper == .end {
+            let none = Part(index: part.index, equal: part.equal + [SortKeyBytes.none])
+            return try await readAscending(none, from: nil, after: nil, Self.addingKeys([.none], receive))
+        }
+        if !isDescending { return try await readAscending(part, from: (lower, upper), after: nil, receive) }
+        let base = try statement(part)
+        _ = try await read(.descending, receive) { last in
+            var statement = base
+            if let last { statement.require(before: last.keys, Int64(last.item.position)) }
+            statement.require(from: lower, to: upper)
+            return statement
+        }
+    }
+
     // MARK: Rows
 
     private func statement(_ part: Part) throws -> ScanStatement {
@@ -252,8 +276,10 @@ struct IndexScan {
             } else {
                 for number in 0..<statement.keyCount {
                     guard let bytes = rows.bytes(row, column + number) else { throw PostgresFailure.noResult }
-                    if number == 0 { item.sortKey = try SortKeyBytes.key(bytes) }
                     keys.append(Array(bytes))
+                    guard let key = try SortKeyBytes.key(bytes) else { continue }
+                    if number == 0 { item.sortKey = key }
+                    if statement.keyCount > 1 { item.sortKeys.append(key) }
                 }
             }
             return Row(item: item, isLarge: isLarge, keys: keys)

@@ -45,7 +45,7 @@ struct ItemColumns: Sendable {
     private let fields: StorageFields
     private let index: StorageIndex?
 
-    /// - Parameter index: The index whose last member's sort keys the items have with ``/Bodega/StorageFields/place``.
+    /// - Parameter index: The index whose sort keys the items have with ``/Bodega/StorageFields/place``.
     init(_ fields: StorageFields, index: StorageIndex? = nil) {
         (self.fields, self.index) = (fields, index)
     }
@@ -56,7 +56,8 @@ struct ItemColumns: Sendable {
         if fields.contains(.data) { columns.append("i.data") }
         if fields.contains(.dates) { columns += ["i.created_at", "i.updated_at"] }
         if fields.contains(.place) {
-            columns += ["i.position", index.map { SortKeyFunction.call($0.last, data: "i.data") } ?? "NULL::bytea"]
+            columns.append("i.position")
+            columns += (index?.members ?? []).map { SortKeyFunction.call($0, data: "i.data") }
         }
         return ItemStatements.selecting(columns)
     }
@@ -75,7 +76,13 @@ struct ItemColumns: Sendable {
         }
         if fields.contains(.place) {
             item.position = Int(try rows.number(row, column) as Int64)
-            item.sortKey = try rows.bytes(row, column + 1).flatMap(SortKeyBytes.key)
+            let count = index?.members.count ?? 0
+            let keys = try (0..<count).compactMap { try rows.bytes(row, column + 1 + $0).flatMap(SortKeyBytes.key) }
+            // One about which the index knows nothing because of any member has no keys.
+            if keys.count == count {
+                item.sortKey = keys.last
+                if count > 1 { item.sortKeys = keys }
+            }
         }
         return item
     }

@@ -82,7 +82,8 @@ struct ItemIndex: Sendable {
 
     /// The indexes of a collection that queries can use: the name and the comment of each.
     ///
-    /// An index of the whole table is valid when all partitions have theirs.
+    /// An index of the whole table is valid when all partitions have theirs. The server begins the text of a `CASE`
+    /// with a line end.
     static func usable(ofCollection collection: Int32) -> Command {
         Command(Statement(usable(prefix: "\(prefix)\(SortKeyFunction.version)_\(collection)_", "\(collection)")))
     }
@@ -99,7 +100,7 @@ struct ItemIndex: Sendable {
         WHERE i.indrelid = 'emporium_items'::regclass AND i.indisvalid
             AND starts_with(c.relname::text, '\(prefix)')
             AND (starts_with(pg_get_expr(i.indexprs, i.indrelid), '\(SortKeyFunction.name)(')
-                OR starts_with(pg_get_expr(i.indexprs, i.indrelid), 'CASE')
+                OR starts_with(ltrim(pg_get_expr(i.indexprs, i.indrelid), E' \\n'), 'CASE')
                     AND strpos(pg_get_expr(i.indexprs, i.indrelid), '.\(SortKeyFunction.name)(') = 0)
             AND pg_get_expr(i.indpred, i.indrelid) = '(collection = \(collection))'
         """

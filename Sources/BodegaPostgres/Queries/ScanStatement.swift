@@ -56,13 +56,18 @@ struct ScanStatement {
     }
 
     /// The items after a place in the ascending order of the keys.
-    mutating func require(after keys: [[UInt8]], _ position: Int64) {
+    mutating func require(after keys: [[UInt8]], _ position: Int64) { require(">", keys, position) }
+
+    /// The items before a place in the ascending order of the keys.
+    mutating func require(before keys: [[UInt8]], _ position: Int64) { require("<", keys, position) }
+
+    private mutating func require(_ comparison: String, _ keys: [[UInt8]], _ position: Int64) {
         let first = parameters.count + 1
         for key in keys { parameters.append(key) }
         parameters.append(position)
         let values = keys.indices.map { "$\(first + $0)::bytea" } + ["$\(parameters.count)"]
-        conditions.append(
-            "(\((expressions + ["position"]).joined(separator: ", "))) > (\(values.joined(separator: ", ")))")
+        let columns = (expressions + ["position"]).joined(separator: ", ")
+        conditions.append("(\(columns)) \(comparison) (\(values.joined(separator: ", ")))")
     }
 
     /// The items after a place in the descending order of the keys, with equal keys in insertion order.

@@ -13,9 +13,10 @@ public import Observation
 /// ```
 ///
 /// A ``Store`` has all of its items in memory. A window has as many as its limit, and at most 256 or as many again in
-/// reserve, however large the collection is. With an index for its condition and order, see `Queryable`, its cost does
-/// not depend on the size of the collection, unless the query is sorted by several properties: then the window also
-/// reads the items that are equal to its last one in the first property.
+/// reserve, however large the collection is. Its cost does not depend on the size of the collection with an index over
+/// the properties that its condition compares for equality, followed by those of its order, see `Queryable`. With an
+/// index over the first property of the order alone, a window that is sorted by several ones also reads the items that
+/// are equal to its last one in that property. A condition that few items meet needs an index, too.
 ///
 /// ## What you can rely on
 /// - The window shows the first ``limit`` matches in the order of the query. Each change of any writer, in this process

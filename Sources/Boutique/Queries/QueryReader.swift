@@ -11,7 +11,7 @@ struct QueryReader<Item: StorableItem>: Sendable {
         /// Whether there are more rows after these.
         var hasMore = false
         /// The index whose order the rows have.
-        var index: StorageIndex?
+        var index: IndexOrder?
         /// The errors of the records that could not be decoded or read.
         var undecodable: [StorageError] = []
         /// Whether rows come from a copy of the engine's items, such as a mirror, which may have other places for them.
@@ -61,15 +61,15 @@ struct QueryReader<Item: StorableItem>: Sendable {
             let page = try await query.page(
                 from: engine, limit: limit, after: row?.place, item: row.flatMap { hasStablePositions ? $0.key : nil })
             return Part(
-                rows: zip(page.matches, page.places).map(QueryRow.init), hasMore: page.hasMore, index: page.plan.index)
+                rows: zip(page.matches, page.places).map(QueryRow.init), hasMore: page.hasMore, index: page.plan.order)
         }
     }
 
     /// Reads the rows of some items, those that match, in any order.
-    func rows(of keys: [CacheKey], index: StorageIndex?) async throws -> Part {
+    func rows(of keys: [CacheKey], index: IndexOrder?) async throws -> Part {
         try await read { query, engine in
             var (matches, places): ([QueryRow<Item>.Match], [QueryPlace]) = ([], [])
-            for entry in try await engine.fetchPlaced(keys: keys, index: index) {
+            for entry in try await engine.fetchPlaced(keys: keys, index: index?.index) {
                 if let place = try query.match(entry, index: index, { matches.append($0) }) { places.append(place) }
             }
             return Part(rows: zip(matches, places).map(QueryRow.init))

@@ -5,7 +5,7 @@ struct WindowContents<Item: StorableItem>: WindowContentsValue {
     /// The rows that are shown, and those in reserve.
     fileprivate(set) var window: QueryWindow<Item>
     /// The index whose order the rows have.
-    fileprivate var index: StorageIndex?
+    fileprivate var index: IndexOrder?
     /// The errors of the records that could not be read.
     fileprivate var errors: [CacheKey: StorageError] = [:]
     /// Whether rows come from a copy, whose places can't be compared with those of the engine's items.

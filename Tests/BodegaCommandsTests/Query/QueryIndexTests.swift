@@ -158,7 +158,8 @@ struct QueryIndexTests {
             #expect(await bodega("query", store, "--indexes").text == "")
             let explanation = await bodega("query", store, "--where", "@.n == 1", "--explain")
             #expect(
-                explanation.text.hasPrefix("reads items in insertion order\nindexes: none\nA folder has no indexes"))
+                explanation.text.hasPrefix(
+                    "reads items in insertion order\nitems read: 1, examined: 1\nindexes: none\nA folder has no"))
             #expect(!explanation.text.contains("--index"))
         }
     }
@@ -174,8 +175,8 @@ struct QueryIndexTests {
             }
             let explanation = await bodega(
                 "query", place.store, "--sort", "name", "--explain", "--json", "--keyset", place.keyset)
-            let plan = #"{"plan":"reads all items and sorts the matches","indexes":[],"advice":[]}"#
-            #expect(explanation.text == plan + "\n")
+            let plan = #"{"plan":"reads all items and sorts the matches","indexes":[],"advice":[],"#
+            #expect(explanation.text.hasPrefix(plan))
         }
     }
 
@@ -202,27 +203,37 @@ struct QueryIndexTests {
             let advice = "an index would help: bodega query \(store) "
             #expect(
                 await explained("--where", "@.o['p.q'] == 7 && length(@.x) > 1", "--sort", "n") == [
-                    "reads all items and sorts the matches", "indexes: none", advice + "--index 'o.p\\.q' or --index n",
+                    "reads all items and sorts the matches", "items read: 14, examined: 14", "indexes: none",
+                    advice + "--index 'o.p\\.q' or --index n",
                 ])
-            #expect(await explained() == ["reads items in insertion order", "indexes: none"])
             #expect(
-                await explained("--limit", "5") == ["reads items in insertion order, until the limit", "indexes: none"])
+                await explained() == [
+                    "reads items in insertion order", "items read: 14, examined: 14", "indexes: none",
+                ]
+            )
+            #expect(
+                await explained("--limit", "5") == [
+                    "reads items in insertion order, until the limit", "items read: 5, examined: 5", "indexes: none",
+                ])
             #expect(await explained("--where", "@.n", "--count").last == advice + "--index n")
             _ = await bodega("query", store, "--index", "n")
             #expect(
                 await explained("--where", "@.n == 1", "--limit", "5") == [
-                    "finds items by the index n, in insertion order, until the limit", "indexes: n",
+                    "finds items by the index n, in insertion order, until the limit",
+                    // Three items with the number, the one that is not JSON, and one with an escape.
+                    "items read: 5, examined: 5", "indexes: n",
                 ])
             #expect(
-                await explained("--where", "@.n > 1", "--sort", "n:desc", "--limit", "5") == [
-                    "reads items in the order of the index n, narrowed by it, until the limit", "indexes: n",
-                ])
+                await explained("--where", "@.n > 1", "--sort", "n:desc", "--limit", "5").first
+                    == "reads items in the order of the index n, narrowed by it, until the limit")
             #expect(
                 await explained("--where", "@.n > 1", "--count").first
                     == "counts items by the index n, and reads only those about which it can be wrong")
             #expect(
                 await bodega("query", store, "--explain", "--sort", "s", "--json").text
-                    == #"{"plan":"reads all items and sorts the matches","indexes":["n"],"advice":["s"]}"# + "\n")
+                    == #"{"plan":"reads all items and sorts the matches","indexes":["n"],"advice":["s"],"#
+                    // The 13 that are JSON are read again in their order.
+                    + #""read":27,"examined":27}"# + "\n")
         }
     }
 }

@@ -55,6 +55,39 @@ func nextDeliveries(in deliveries: ObjectStorage<Delivery>) async throws -> [Del
     return try await deliveries.fetch(open, limit: 50).objects
 }
 
+struct Errand: Codable {
+    var title: String
+    var isDone: Bool
+    var priority: Int
+}
+
+extension Errand: Queryable {
+    static let indexes = [
+        Index("isDone", \Errand.isDone).then("priority", \Errand.priority).then("title", \Errand.title)
+    ]
+}
+
+func nextErrands(in errands: ObjectStorage<Errand>) async throws -> [Errand] {
+    let open = Query<Errand>(
+        where: #Predicate { !$0.isDone },
+        sortedBy: SortDescriptor(\.priority, order: .reverse), SortDescriptor(\.title))
+    return try await errands.fetch(open, limit: 50).objects
+}
+
+@Test(.unhurriedReads) func `The guide about queries sorts by two properties`() async throws {
+    let folder = TemporaryFolder()
+    let engine = CountingItems(of: try SQLiteStorageEngine(openingFile: folder.file("errands")))
+    let errands = ObjectStorage<Errand>(storage: engine)
+    let all = (0..<1_000).map { Errand(title: "\($0 * 7 % 1_000)", isDone: $0 % 3 > 0, priority: $0 % 5) }
+    try await errands.store(all.map { (CacheKey($0.title), $0) })
+    try await errands.createIndexes()
+    let open = all.filter { !$0.isDone }
+    let expected = open.sorted { ($1.priority, $0.title) < ($0.priority, $1.title) }.prefix(50).map(\.title)
+    _ = engine.take()
+    #expect(try await nextErrands(in: errands).map(\.title) == expected)
+    #expect(engine.count <= 51 + 9 + 1)
+}
+
 @Test(.unhurriedReads) func `The guide about queries reads by an index over two properties`() async throws {
     let folder = TemporaryFolder()
     let engine = CountingItems(of: try SQLiteStorageEngine(openingFile: folder.file("deliveries")))

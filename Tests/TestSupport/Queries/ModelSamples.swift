@@ -279,11 +279,22 @@ package struct ModelSamples {
     package struct Term {
         package let path: [ModelValue.Step]
         package let isDescending: Bool
+        /// Which keys have their places in the order of an index: all, or some.
+        package let ordered: Int
     }
 
+    /// The numbers of the paths of indexes over several members.
+    package static let compoundPaths = [[0, 1], [1, 0], [1, 2, 0], [3, 0, 4, 1], [0, 8, 6]]
+
     package mutating func order() -> [Term] {
-        (0..<pick([0, 1, 1, 1, 2, 2])).map { _ in
-            Term(path: chance(60) ? Self.paths[0] : pick(Self.paths + [Self.hardPath]), isDescending: chance(50))
+        // As an index over several members has it, or any other.
+        var ofIndex = chance(50) ? pick(Self.compoundPaths) : []
+        ofIndex.removeFirst(ofIndex.count > 2 && chance(40) ? 1 : 0)
+        if ofIndex.isEmpty { ofIndex = Array(repeating: -1, count: pick([0, 1, 1, 1, 2, 2])) }
+        return ofIndex.map { number in
+            let path =
+                number >= 0 ? Self.paths[number] : chance(60) ? Self.paths[0] : pick(Self.paths + [Self.hardPath])
+            return Term(path: path, isDescending: chance(50), ordered: pick([0, 0, 0, 1, 2, 3]))
         }
     }
 }

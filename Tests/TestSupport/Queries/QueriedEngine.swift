@@ -24,7 +24,7 @@ package struct QueriedEngine: Sendable {
     /// Creates indexes over several members of ``ModelSamples``.
     package static func createCompoundIndexes(of engine: any StorageBackend) async throws {
         let paths = ModelSamples.paths.map(path)
-        for numbers in [[0, 1], [1, 0], [1, 2, 0], [3, 0, 4, 1], [0, 8, 6]] {
+        for numbers in ModelSamples.compoundPaths {
             // One member in two is prepared for comparison as Swift compares texts.
             let members = numbers.map { StorageIndex.Member(paths[$0], isForText: $0 % 2 == 0) }
             try await engine.createIndex(StorageIndex(members[0], Array(members.dropFirst())))

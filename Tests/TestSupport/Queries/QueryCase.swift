@@ -7,6 +7,7 @@ struct QueryCase: CustomStringConvertible {
     let filter: ModelFilter?
     let order: [ModelSamples.Term]
     let fewCandidates: Int
+    let smallGroup: Int
     let pageSize: Int
     /// Whether the query knows matches without examining them: for sure, or only that they may match.
     let glance: Bool?
@@ -15,6 +16,7 @@ struct QueryCase: CustomStringConvertible {
         filter = samples.chance(85) ? samples.filter() : nil
         order = samples.order()
         fewCandidates = samples.pick([10_000, 10_000, 4, 0])
+        smallGroup = samples.pick([8, 4, 1, 0])
         pageSize = samples.pick([1, 2, 3, 5, 10, .max])
         glance = samples.pick([nil, true, false])
     }
@@ -22,8 +24,14 @@ struct QueryCase: CustomStringConvertible {
     var description: String {
         let terms = order.map { "\(ModelFilter.text(of: $0.path)) \($0.isDescending ? "descending" : "ascending")" }
         let looks = glance.map { "glances \($0)" } ?? "examines"
-        return "\(filter?.text ?? "all") by \(terms), pages of \(pageSize), few are \(fewCandidates), \(looks)"
+        return """
+            \(filter?.text ?? "all") by \(terms), pages of \(pageSize), few are \(fewCandidates), \
+            groups of \(smallGroup), \(looks)
+            """
     }
+
+    /// The keys that a term's place in the order of an index depends on, all or some.
+    private static let ordered: [StorageSortKeyRanges] = [.all, .numbers, .texts.union(.none), .values]
 
     /// The keys of the matches.
     func expected(of items: [QueriedItems.Item]) -> [CacheKey] {
@@ -49,7 +57,9 @@ struct QueryCase: CustomStringConvertible {
         let paths = order.map { QueriedEngine.path(of: $0.path) }
         var query = StorageQuery<CacheKey>(
             condition: filter?.condition ?? .opaque,
-            order: zip(paths, order).map { QueryTerm(path: $0, isDescending: $1.isDescending) },
+            order: zip(paths, order).map { path, term in
+                QueryTerm(path: path, isDescending: term.isDescending, ordered: Self.ordered[term.ordered])
+            },
             examine: { entry, receive in
                 entry.data.withUnsafeBytes { bytes in
                     guard isValidUTF8(bytes), let range = JSONScanner.document(bytes),
@@ -60,6 +70,7 @@ struct QueryCase: CustomStringConvertible {
                 }
             })
         query.fewCandidates = fewCandidates
+        query.smallGroup = smallGroup
         if let glance {
             query.glance = { [examine = query.examine] entry in
                 var isMatch = false

@@ -4,18 +4,23 @@ extension MemoryItems {
     struct Found {
         let entry: MemoryCore.Entry
         /// The sort key in the index, `nil` if there is none.
-        let sortKey: StorageSortKey?
+        var sortKey: StorageSortKey?
+        /// Those of all members of a compound index.
+        var sortKeys: [StorageSortKey] = []
     }
 
     /// The items of a scan, which are read one after the other.
     func items(of scan: StorageScan) throws -> AnySequence<Found> {
         guard let index = scan.index else {
-            return AnySequence(core.entries(after: scan.position).lazy.map { Found(entry: $0, sortKey: nil) })
+            return AnySequence(core.entries(after: scan.position).lazy.map { Found(entry: $0) })
         }
         let part = try self.index(index).part(scan)
         return AnySequence(
             part.lazy.compactMap { [core] row in
-                core[row.key].map { Found(entry: $0, sortKey: part.member.map(row.sortKey)) }
+                core[row.key].map { entry in
+                    guard let member = part.member else { return Found(entry: entry) }
+                    return Found(entry: entry, sortKey: row.sortKey(member), sortKeys: row.sortKeys)
+                }
             })
     }
 
@@ -25,9 +30,9 @@ extension MemoryItems {
         return scan.position == .min ? core.count : core.entries(after: scan.position).count { _ in true }
     }
 
-    /// The sort key of an item in an index, that of the last member; `nil` if the index knows nothing about the item.
-    func sortKey(of entry: MemoryCore.Entry, in index: StorageIndex) -> StorageSortKey? {
-        MemoryIndex.Keys(index).sortKeys(of: entry.data)?.last
+    /// The sort keys of an item in an index, one for each member; `nil` if the index knows nothing about the item.
+    func sortKeys(of entry: MemoryCore.Entry, in index: StorageIndex) -> [StorageSortKey]? {
+        MemoryIndex.Keys(index).sortKeys(of: entry.data)
     }
 }
 

@@ -16,6 +16,9 @@ struct MemoryRows: Sendable {
 
         func sortKey(_ member: Int) -> StorageSortKey { member == 0 ? first : others[member - 1] }
 
+        /// The sort keys of all members of a compound index, otherwise none.
+        var sortKeys: [StorageSortKey] { others.isEmpty ? [] : [first] + others }
+
         /// Whether the row comes before another one.
         static func < (left: Row, right: Row) -> Bool {
             if left.first != right.first { return left.first < right.first }

@@ -62,7 +62,9 @@ public final class MemoryStorageEngine: StorageBackend {
                     items.core[key].map { entry in
                         var item = StorageItem(entry, request.fields)
                         if request.fields.contains(.place), let index = request.index {
-                            item.sortKey = items.sortKey(of: entry, in: index)
+                            let keys = items.sortKeys(of: entry, in: index)
+                            item.sortKey = keys?.last
+                            if !index.others.isEmpty { item.sortKeys = keys ?? [] }
                         }
                         return item
                     }
@@ -89,7 +91,7 @@ public final class MemoryStorageEngine: StorageBackend {
                 try await pace.count(found.entry.data)
                 outcome.byteCount += found.entry.data.count
                 var item = StorageItem(found.entry, request.fields.union(.place))
-                item.sortKey = found.sortKey
+                (item.sortKey, item.sortKeys) = (found.sortKey, found.sortKeys)
                 if try !receive(number, item) { break }
             }
         }

@@ -10,11 +10,12 @@ package struct IndexUse: Sendable, CustomStringConvertible {
     /// Scans of items that may match although they have no such keys. Usually there are none.
     package private(set) var others: [StorageScan]
 
-    package init(of index: StorageIndex, _ condition: QueryCondition) {
+    /// - Parameter maximum: The maximum number of members that are compared for equality.
+    package init(of index: StorageIndex, _ condition: QueryCondition, equal maximum: Int = .max) {
         self.index = index
         others = [.irregular(index)]
         narrowing = condition.narrowing(by: index.first)
-        for member in index.others {
+        for member in index.others.prefix(maximum) {
             guard let key = Self.onlyKey(in: narrowing.possible) else { break }
             others += doubtful + scans(of: possible.candidates.subtracting(StorageSortKeyRanges(key)))
             equal.append(key)
@@ -29,6 +30,18 @@ package struct IndexUse: Sendable, CustomStringConvertible {
         others = [.irregular(index)]
         narrowing = QueryCondition.Narrowing(possible: keys, certain: keys)
         others += doubtful
+    }
+
+    /// The use of a later member for the items with certain keys of this member and those after it.
+    ///
+    /// Its other scans are only those of items with these keys.
+    func following(_ keys: ArraySlice<StorageSortKey>, _ condition: QueryCondition) -> IndexUse {
+        if keys.isEmpty { return self }
+        var use = self
+        use.equal += keys
+        use.narrowing = condition.narrowing(by: index.members[use.equal.count])
+        use.others = use.doubtful
+        return use
     }
 
     /// The key that all candidates have, but for a few; `nil` if there are several, or if an index can be wrong about

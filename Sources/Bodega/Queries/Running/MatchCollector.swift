@@ -9,11 +9,11 @@
 ///    that are needed, not that of the items.
 /// 5. A candidate that matches for sure but can't be decoded, and is left out, can have displaced another one. Then
 ///    ``first(_:)`` has no result, and a careful collector reads again, which examines each candidate before it counts.
-///
-/// @unchecked because an engine passes on items one at a time, and the matches are taken after the last one.
-final class MatchCollector<Match>: @unchecked Sendable {
+/// 6. In the order of several terms, a scan is in the order of the first ones, and items with equal keys of these, a
+///    group, come in any order. When a group has too many items, ``planOfGroup`` reads it in the order of another term.
+struct MatchCollector<Match> {
     private let query: StorageQuery<Match>
-    private let plan: QueryPlan
+    private(set) var plan: QueryPlan
     private let limit: Int
     /// The place after which matches are needed.
     private let start: QueryPlace?
@@ -28,15 +28,28 @@ final class MatchCollector<Match>: @unchecked Sendable {
     private var areSorted = true
     /// The place of the last match that is needed, once that many were found.
     private var last: QueryPlace?
-    /// The number of matches of scans in the order of the result, and the first sort key of the last one that is
-    /// needed.
-    private var found: (count: Int, lastKey: StorageSortKey?) = (0, nil)
-    /// The first sort key of the candidates of a scan in order.
-    private var group: StorageSortKey?
+    /// The number of matches before the next item of a scan in the order of the result, and whether candidates that
+    /// match for sure are among them.
+    private var found = (count: 0, hasCandidates: false)
+    /// The group of the last item in order.
+    private var group = Group()
+    /// The number of items in a group from which on it is read in the order of one more term. It doubles, because each
+    /// such group needs a read of its own.
+    private var groupLimit: Int
+    /// What was kept of items that can come again, and whether it matches for sure.
+    private var kept: [CacheKey: Bool] = [:]
     /// The number of items in the order of the result that may still come.
     private var budget: Int
     /// Whether more items came in the order of the result than the budget allows, so that the matches are incomplete.
     private(set) var isExhausted = false
+    /// How reading goes on in a group that has too many items; `nil` if there is none.
+    private(set) var planOfGroup: QueryPlan?
+
+    /// Items with equal keys of the first terms.
+    private struct Group {
+        var keys: [StorageSortKey] = []
+        var count = 0
+    }
 
     /// - Parameters:
     ///   - query: The query.
@@ -55,31 +68,56 @@ final class MatchCollector<Match>: @unchecked Sendable {
         self.budget = budget
         self.isCareful = isCareful
         start = place
+        groupLimit = limit > .max / 4 ? .max : max(limit / 8, query.smallGroup)
+    }
+
+    /// Goes on with another plan, after ``planOfGroup``.
+    mutating func `continue`(with plan: QueryPlan) {
+        self.plan = plan
+        planOfGroup = nil
+        if groupLimit < .max / 4 { groupLimit *= 2 }
+        // Those before the group are before all items that come.
+        let terms = query.order.prefix(group.keys.count)
+        let isBefore = { [group] (place: QueryPlace) in
+            let keys = Array(place.keys.prefix(group.keys.count))
+            return Array(terms).isAscending(QueryPlace(keys), QueryPlace(group.keys))
+        }
+        let certain = candidates.count { $0.isMatch && isBefore($0.place) }
+        found = (certain + places.count(where: isBefore), certain > 0)
+        group = Group()
     }
 
     /// Receives an item.
     ///
     /// - Returns: Whether the scan can have more matches that are needed.
-    @Sendable func receive(_ scan: Int, _ entry: StorageItem) throws -> Bool {
-        let isInOrder = scan >= plan.firstInOrder
-        if isInOrder {
-            if try isComplete(before: entry) { return false }
+    mutating func receive(_ scan: Int, _ entry: StorageItem) throws -> Bool {
+        if planOfGroup != nil || isExhausted { return false }
+        let termCount = plan.termCount(ofScan: scan)
+        // Whether all later items come after this one.
+        let isInOrder = termCount == query.order.count
+        if let termCount {
+            if try isComplete(before: entry, termCount) { return false }
             if budget == 0 {
                 isExhausted = true
                 return false
             }
             budget -= 1
         }
-        // With one term, the place in the scan is that in the result.
-        if !isInOrder || query.order.count > 1, limit < .max, let glance = query.glance {
+        if let isMatch = kept[entry.key] {
+            if isInOrder, isMatch { found = (found.count + 1, true) }
+            return true
+        }
+        if !isInOrder, limit < .max, let glance = query.glance {
             switch try glance(entry) {
             case .excluded: return true
             case .keys(let keys, let isMatch):
-                let place = query.place(of: entry, keys: keys, index: plan.index)
+                let place = query.place(of: entry, keys: keys, index: plan.order)
                 if !isBeforeLast(place) { return true }
                 // Many candidates would be examined in one piece.
                 if isMatch || limit <= 256 {
-                    try wait(QueryCandidate(place: place, entry: entry, isMatch: isMatch && !isCareful))
+                    let isMatch = isMatch && !isCareful
+                    keep(entry, isMatch)
+                    try wait(QueryCandidate(place: place, entry: entry, isMatch: isMatch))
                     return true
                 }
             case .nothing: break
@@ -90,33 +128,51 @@ final class MatchCollector<Match>: @unchecked Sendable {
             matches.removeLast()
             return true
         }
+        keep(entry, true)
         // An item in the order of its scan can come before candidates of earlier scans that were examined.
         if let last = places.last, !query.isAscending(last, place) { areSorted = false }
         places.append(place)
         if isFull { try settle() }
-        return !(isInOrder && found.count >= limit && query.order.count < 2)
+        return !isInOrder || found.count < limit
     }
 
-    /// Whether an item in the order of the result, and all after it, come after the last match that is needed.
-    private func isComplete(before entry: StorageItem) throws -> Bool {
-        // With several terms, more items can have the first sort key of the last match.
-        if found.count >= limit, query.order.count < 2 || entry.sortKey != found.lastKey { return true }
-        guard query.order.count > 1, let key = entry.sortKey, key != group else { return false }
-        group = key
-        if !candidates.isEmpty, candidates.count + places.count >= limit { try settle() }
+    /// Remembers an item that can come again.
+    private mutating func keep(_ entry: StorageItem, _ isMatch: Bool) {
+        if plan.reading?.hasGroups == true, limit < .max { kept[entry.key] = isMatch }
+    }
+
+    /// Whether an item in the order of the first terms, and all after it, come after the last match that is needed, or
+    /// need another plan.
+    private mutating func isComplete(before entry: StorageItem, _ termCount: Int) throws -> Bool {
+        if found.count >= limit {
+            if found.hasCandidates { hasDropped = true }
+            return true
+        }
+        guard query.order.count > 1, let order = plan.order else { return false }
+        let keys = (0..<termCount).compactMap { order.key(of: entry, term: $0) }
+        if keys == group.keys {
+            group.count += 1
+            if group.count > groupLimit, termCount < order.termCount, keys.count == termCount {
+                planOfGroup = plan.reading?.plan(in: keys)
+                return true
+            }
+            return false
+        }
+        group = Group(keys: keys, count: 1)
+        if termCount < query.order.count, candidates.count + places.count >= limit { try settle() }
         guard let last else { return false }
-        let ends = [last.keys[0], key].map { QueryPlace(QueryKeys([$0]), position: 0) }
-        guard [query.order[0]].isAscending(ends[0], ends[1]) else { return false }
+        let ends = [Array(last.keys.prefix(termCount)), keys].map { QueryPlace($0) }
+        guard Array(query.order.prefix(termCount)).isAscending(ends[0], ends[1]) else { return false }
         // The matches up to the last one may include candidates that can't be decoded.
         hasDropped = true
         return true
     }
 
-    private func match(_ entry: StorageItem) throws -> QueryPlace? {
-        try query.match(entry, index: plan.index, isMatch: plan.isMatch(entry)) { matches.append($0) }
+    private mutating func match(_ entry: StorageItem) throws -> QueryPlace? {
+        try query.match(entry, index: plan.order, isMatch: plan.isMatch(entry)) { matches.append($0) }
     }
 
-    private func wait(_ candidate: QueryCandidate) throws {
+    private mutating func wait(_ candidate: QueryCandidate) throws {
         candidates.append(candidate)
         candidateBytes += candidate.entry.data.count
         if isFull { try settle() }
@@ -128,7 +184,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
                 || candidateBytes > 8 << 20 && candidates.count > limit)
     }
 
-    private func isBeforeLast(_ place: QueryPlace) -> Bool {
+    private mutating func isBeforeLast(_ place: QueryPlace) -> Bool {
         if let start, !query.isAscending(start, place) { return false }
         if let last, !query.isAscending(place, last) {
             hasDropped = true
@@ -137,12 +193,9 @@ final class MatchCollector<Match>: @unchecked Sendable {
         return true
     }
 
-    private func isNeeded(_ place: QueryPlace, isInOrder: Bool) -> Bool {
+    private mutating func isNeeded(_ place: QueryPlace, isInOrder: Bool) -> Bool {
         if let start, !query.isAscending(start, place) { return false }
-        if isInOrder {
-            found.count += 1
-            if found.count == limit { found.lastKey = place.keys.first }
-        }
+        if isInOrder { found.count += 1 }
         return isBeforeLast(place)
     }
 
@@ -150,7 +203,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
     ///
     /// - Parameter count: The maximum number of matches.
     /// - Returns: `nil` if matches were dropped in favor of items that can't be decoded.
-    func first(_ count: Int) async throws -> QueryMatches<Match>? {
+    mutating func first(_ count: Int) async throws -> QueryMatches<Match>? {
         sortAll()
         var pace = ScanPace()
         let waiting = candidates
@@ -171,7 +224,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
         return QueryMatches(matches: matches, places: places, hasMore: hasMore, plan: plan)
     }
 
-    private func sortAll() {
+    private mutating func sortAll() {
         sort()
         let order = query.order
         candidates.sort { order.isAscending($0.place, $1.place) }
@@ -179,7 +232,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
 
     /// Drops what comes after enough matches and candidates that match for sure. Other candidates are examined before
     /// that.
-    private func settle() throws {
+    private mutating func settle() throws {
         sortAll()
         if candidates.isEmpty { return }
         let (waiting, found) = (candidates, places.count)
@@ -215,7 +268,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
     }
 
     /// Sorts the matches, and drops those that are not needed.
-    private func sort() {
+    private mutating func sort() {
         if !areSorted {
             let (oldMatches, oldPlaces, terms) = (matches, places, query.order)
             let order = oldPlaces.indices.sorted { terms.isAscending(oldPlaces[$0], oldPlaces[$1]) }.prefix(limit)
@@ -228,16 +281,8 @@ final class MatchCollector<Match>: @unchecked Sendable {
         if places.count == limit { last = places.last }
     }
 
-    private func removeLast(_ count: Int) {
+    private mutating func removeLast(_ count: Int) {
         matches.removeLast(count)
         places.removeLast(count)
     }
-}
-
-/// An item that may match, with its place in the result.
-struct QueryCandidate: Sendable {
-    var place: QueryPlace
-    var entry: StorageItem
-    /// Whether it matches for sure if it can be decoded.
-    var isMatch: Bool
 }

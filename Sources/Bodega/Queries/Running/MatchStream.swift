@@ -23,7 +23,7 @@ extension StorageQuery where Match == FoundItem {
         if limit <= 0 { return }
         let engine = try await engine.continuing()
         var plan = try await plan(on: engine, limit: limit, after: nil)
-        // An index has the order of the first term only, and each part of a search by relevance is a search of its own.
+        // A scan has the order of one term only, and each part of a search by relevance is a search of its own.
         let isSearched = search?.relevance != nil && limit > 1_024
         if order.count > 1 || isSearched { plan.firstInOrder = plan.scans.count }
         var stream = MatchStream(query: self, engine: engine, plan: plan, rest: limit)
@@ -77,13 +77,13 @@ private struct MatchStream {
         // Candidates would keep the items.
         keys.glance = nil
         let (query, plan, limit) = (keys, plan, rest)
-        let collector = Locked(MatchCollector(query, plan, limit: limit, after: nil))
+        let collection = Locked(MatchCollection(MatchCollector(query, plan, limit: limit, after: nil)))
         try await engine.scan(scans) {
-            let new = MatchCollector(query, plan, limit: limit, after: nil)
-            collector.withLock { $0 = new }
+            let new = MatchCollection(MatchCollector(query, plan, limit: limit, after: nil))
+            collection.withLock { $0 = new }
             return new.receive
         }
-        guard let found = try await collector.withLock({ $0 }).first(limit) else { return }
+        guard let found = try await collection.withLock({ $0 }).collector.first(limit) else { return }
         waiting = zip(found.matches, found.places).map { Element(key: $0.key, place: $1, size: $0.size) }[...]
     }
 
@@ -93,7 +93,7 @@ private struct MatchStream {
         try await engine.scan([scan]) { [query, plan, limit = rest] in
             part.withLock { $0 = Part() }
             return { _, entry in
-                let place = try query.match(entry, index: plan.index, isMatch: plan.isMatch(entry)) { _ in }
+                let place = try query.match(entry, index: plan.order, isMatch: plan.isMatch(entry)) { _ in }
                 return part.withLock { $0.add(entry, place, limit: limit) }
             }
         }

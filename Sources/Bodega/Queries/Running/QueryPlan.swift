@@ -4,8 +4,12 @@ package struct QueryPlan: Sendable {
     package var scans: [StorageScan]
     /// The number of the first scan whose items come in the order of the result. Earlier ones are read completely.
     package var firstInOrder: Int
-    /// The index whose order is that of the scans.
-    package var index: StorageIndex?
+    /// For each scan in the order of the result, the number of the first terms in whose order its items come; the
+    /// others decide between items that come in any order. If it is that of all terms, items with equal keys come in
+    /// insertion order.
+    private var termCounts: [Int]
+    /// How the scans are read in the order of an index, `nil` if they aren't.
+    var reading: OrderedReading?
     /// The sort keys of the scans with which an item matches for sure, unless the key is one of the approximate ones.
     private var certain = StorageSortKeyRanges.empty
     private var approximate = StorageSortKeyRanges.empty
@@ -15,13 +19,22 @@ package struct QueryPlan: Sendable {
     /// Whether reading stops at the limit.
     package var stopsAtLimit: Bool { firstInOrder < scans.count }
 
+    /// The index whose order is that of the scans, `nil` if there is none.
+    package var order: IndexOrder? { reading?.order }
+
     init(
-        scans: [StorageScan], firstInOrder: Int, index: StorageIndex? = nil,
+        scans: [StorageScan], firstInOrder: Int, termCounts: [Int] = [], reading: OrderedReading? = nil,
         narrowing: QueryCondition.Narrowing = .nothing, explanation: String
     ) {
-        (self.scans, self.firstInOrder, self.index) = (scans, firstInOrder, index)
+        (self.scans, self.firstInOrder, self.termCounts, self.reading) = (scans, firstInOrder, termCounts, reading)
         (certain, approximate) = (narrowing.certain, narrowing.certain.approximateBounds)
         self.explanation = explanation
+    }
+
+    /// The number of the terms in whose order the items of a scan come; `nil` if they come in any order.
+    func termCount(ofScan scan: Int) -> Int? {
+        if scan < firstInOrder { return nil }
+        return termCounts.isEmpty ? 0 : termCounts[scan - firstInOrder]
     }
 
     /// Whether an item matches for sure, because of its sort key.
@@ -95,11 +108,19 @@ extension StorageQuery {
         }
     }
 
-    /// The index whose order is that of the first term, the one with the most members that the condition determines.
+    /// The index whose order is that of the most terms, beginning with the first one, and of several such indexes the
+    /// one with the most members that the condition determines.
     func sortingUse(of indexes: [StorageIndex]) -> IndexUse? {
-        guard let term = order.first else { return nil }
-        return indexes.filter { term.isOrdered(by: $0.last) }.map { IndexUse(of: $0, condition) }
-            .filter(\.isOfLastMember).max { $0.equal.count <= $1.equal.count }
+        if order.isEmpty { return nil }
+        let uses = indexes.compactMap { index -> IndexUse? in
+            guard let count = order.equalCount(of: index) else { return nil }
+            let use = IndexUse(of: index, condition, equal: count)
+            return use.equal.count == count ? use : nil
+        }
+        return uses.max { left, right in
+            (left.index.members.count - left.equal.count, left.equal.count)
+                <= (right.index.members.count - right.equal.count, right.equal.count)
+        }
     }
 
     /// A way that leads to few items, with their number.
@@ -171,41 +192,11 @@ extension StorageQuery {
 
     /// Reads items in the order of an index.
     func ordered(by use: IndexUse, after place: QueryPlace?) -> QueryPlan {
-        let possible = use.possible
-        let isDescending = order[0].isDescending
-        let candidates = possible.candidates
-        // What the decoder makes of other keys is unknown, and so are the places of these items.
-        let ordered = candidates.intersection(order[0].ordered)
-        let values = ordered.intersection(.values).ranges
-        let ranges = (isDescending ? values.reversed() : values) + ordered.intersection(.none).ranges
-        let (last, position) = (place?.keys.first, place?.position ?? 0)
-        var scans = use.others + use.scans(of: candidates.subtracting(order[0].ordered))
-        let firstInOrder = scans.count
-        for range in ranges {
-            var (lower, upper, after) = (range.lower, range.upper, nil as StoragePlace?)
-            if let last {
-                let isPast =
-                    last == .none
-                    ? upper != .end : upper != .end && (isDescending ? lower >= .after(last) : upper <= .before(last))
-                if isPast { continue }
-                if lower <= .before(last), .before(last) < upper || last == .none && upper == .end {
-                    if order.count == 1 {
-                        after = StoragePlace(sortKey: last, position: position)
-                    } else if isDescending, last != .none {
-                        upper = .after(last)
-                    } else {
-                        lower = .before(last)
-                    }
-                }
-            }
-            scans.append(
-                use.scan(from: lower, to: upper, isDescending: isDescending && upper != .end, after: after))
-        }
-        let narrows = use.narrows ? ", narrowed by it" : ""
-        return QueryPlan(
-            scans: scans, firstInOrder: firstInOrder, index: use.index, narrowing: use.narrowing,
-            explanation: "reads items in the order of the index \(use.index)\(narrows)")
+        reading(by: use).plan(after: place)
     }
+
+    /// How items are read in the order of an index.
+    func reading(by use: IndexUse) -> OrderedReading { OrderedReading(use, condition, by: order) }
 }
 
 extension StorageSortKeyRanges {

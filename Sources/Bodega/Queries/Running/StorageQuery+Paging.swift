@@ -29,7 +29,7 @@ extension StorageQuery {
         let indexes = try await indexes(of: engine)
         let search = try await usableSearch(on: engine)
         let sorting = sortingUse(of: indexes)
-        let start = try await start(after: place, item, in: engine, sorting?.index)
+        let start = try await start(after: place, item, in: engine, sorting.map { reading(by: $0).order })
         let reader = PageReader(query: self, engine: engine, start: start, needed: needed)
         if needed == .max {
             let plan = try await plan(on: engine, with: indexes, limit: limit, after: start?.inIndex)
@@ -117,11 +117,11 @@ extension StorageQuery {
     }
 
     private func start(
-        after place: QueryPlace?, _ item: CacheKey?, in engine: StorageReader, _ index: StorageIndex?
+        after place: QueryPlace?, _ item: CacheKey?, in engine: StorageReader, _ index: IndexOrder?
     ) async throws -> Start? {
         guard var place else { return nil }
         guard let item else { return Start(inIndex: place, exact: place) }
-        guard let entry = try await engine.fetchPlaced(keys: [item], index: index).first,
+        guard let entry = try await engine.fetchPlaced(keys: [item], index: index?.index).first,
             entry.position == place.position
         else {
             // The item was removed. In SQLite, another program can have inserted one with its position, which comes
@@ -159,7 +159,7 @@ private struct PageReader<Match>: Sendable {
     /// - Returns: `nil` if that were not enough.
     func page(_ limit: Int, _ plan: QueryPlan, budget: Int) async throws -> QueryMatches<Match>? {
         for isCareful in [false, true] {
-            let collector = try await read(plan, budget: budget, isCareful)
+            var collector = try await read(plan, budget: budget, isCareful)
             if collector.isExhausted { return nil }
             if let page = try await collector.first(limit) { return page }
         }
@@ -167,16 +167,20 @@ private struct PageReader<Match>: Sendable {
     }
 
     private func read(_ plan: QueryPlan, budget: Int, _ isCareful: Bool) async throws -> MatchCollector<Match> {
-        let place = plan.index == nil ? start?.exact : start?.inIndex
-        let make = { @Sendable [query, needed] in
-            MatchCollector(query, plan, limit: needed, after: place, budget: budget, isCareful: isCareful)
+        let place = plan.order == nil ? start?.exact : start?.inIndex
+        var collection = MatchCollection(
+            MatchCollector(query, plan, limit: needed, after: place, budget: budget, isCareful: isCareful))
+        while true {
+            let beginning = collection
+            let current = Locked(beginning)
+            try await engine.scan(beginning.collector.plan.scans, isShort: needed <= 257) {
+                let new = MatchCollection(beginning.collector)
+                current.withLock { $0 = new }
+                return new.receive
+            }
+            collection = current.withLock { $0 }
+            guard let next = collection.collector.planOfGroup else { return collection.collector }
+            collection.collector.continue(with: next)
         }
-        let collector = Locked(make())
-        try await engine.scan(plan.scans, isShort: needed <= 257) {
-            let new = make()
-            collector.withLock { $0 = new }
-            return new.receive
-        }
-        return collector.withLock { $0 }
     }
 }

@@ -25,7 +25,7 @@ extension StorageQuery {
         }
         let order = search.relevance != nil ? "in the order of relevance" : "in insertion order"
         return QueryPlan(
-            scans: [.search(search)], firstInOrder: isInOrder ? 0 : 1,
+            scans: [.search(search)], firstInOrder: isInOrder ? 0 : 1, termCounts: isInOrder ? [self.order.count] : [],
             explanation:
                 "finds items by words in the index \(search.index)\(isInOrder ? ", \(order)" : " and sorts the matches")"
         )

@@ -32,6 +32,9 @@ package struct StorageQuery<Match>: Sendable {
     /// Maximum number of candidates that an index finds, and all of which a query without a limit, or a stream, reads
     /// although they are not in the order of the result. A page begins with a smaller number, see `page`.
     package var fewCandidates = 10_000
+    /// Maximum number of items with equal keys of the first terms that a short page sorts in memory although an index
+    /// has their order. A longer page sorts an eighth of its size.
+    package var smallGroup = 8
     /// Whether an index may count items that were not examined.
     package var countsByIndex = true
 
@@ -66,6 +69,7 @@ package struct StorageQuery<Match>: Sendable {
         query.glance = glance
         query.search = search
         query.fewCandidates = fewCandidates
+        query.smallGroup = smallGroup
         query.countsByIndex = countsByIndex
         return query
     }
@@ -79,14 +83,14 @@ package struct StorageQuery<Match>: Sendable {
     ///
     /// - Parameters:
     ///   - entry: The item.
-    ///   - index: The index whose order is that of the result, if the entry has its place in it.
+    ///   - index: The index whose order is that of the result, if the entry has its sort keys.
     ///   - isMatch: Whether the item matches for sure.
     ///   - receive: Receives the match.
     /// - Returns: The place of the match, `nil` if the item does not match.
     package func match(
-        _ entry: StorageItem, index: StorageIndex?, isMatch: Bool = false, _ receive: (Match) -> Void
+        _ entry: StorageItem, index: IndexOrder?, isMatch: Bool = false, _ receive: (Match) -> Void
     ) throws -> QueryPlace? {
-        let key = key(of: entry, in: index)
+        let key = key(of: entry, term: 0, in: index)
         if isMatch, let decode, entry.sortKey != nil, order.isEmpty || order.count == 1 && key != nil {
             let keys = QueryKeys(key.map { [$0] } ?? [])
             return try decode(entry, receive) ? QueryPlace(keys, position: entry.position) : nil
@@ -95,17 +99,20 @@ package struct StorageQuery<Match>: Sendable {
         return place(of: entry, keys: keys, index: index)
     }
 
-    /// The place of an item, with the sort key that the index has.
-    func place(of entry: StorageItem, keys: QueryKeys, index: StorageIndex?) -> QueryPlace {
+    /// The place of an item, with the sort keys that the index has.
+    func place(of entry: StorageItem, keys: QueryKeys, index: IndexOrder?) -> QueryPlace {
         var keys = keys
-        if let key = key(of: entry, in: index) { keys.keys[0] = key }
+        for term in 0..<(index?.termCount ?? 0) {
+            if let key = key(of: entry, term: term, in: index) { keys.keys[term] = key }
+        }
         return QueryPlace(keys, position: entry.position)
     }
 
-    /// The key of the first term that an index has for an item; `nil` if the item has none there, or another one.
-    private func key(of entry: StorageItem, in index: StorageIndex?) -> StorageSortKey? {
-        guard let index, let key = entry.sortKey, order.first?.hasKey(key, in: index) == true else { return nil }
-        return key
+    /// The key of a term that an index has for an item; `nil` if it has none, or if the item has another one.
+    private func key(of entry: StorageItem, term: Int, in index: IndexOrder?) -> StorageSortKey? {
+        guard let key = index?.key(of: entry, term: term) else { return nil }
+        let ordered = order[term].ordered
+        return ordered == .all || ordered.contains(key) ? key : nil
     }
 }
 
@@ -142,11 +149,6 @@ package struct QueryTerm: Sendable {
     package func isOrdered(by member: StorageIndex.Member) -> Bool {
         path.map(member.isOver) == true && (!needsTextIndex || member.isForText)
     }
-
-    /// Whether a key in an index is that of the term.
-    fileprivate func hasKey(_ key: StorageSortKey, in index: StorageIndex) -> Bool {
-        isOrdered(by: index.last) && (ordered == .all || ordered.contains(key))
-    }
 }
 
 extension [QueryTerm] {
@@ -181,6 +183,9 @@ package struct QueryPlace: Sendable {
         (self.keys, values) = (keys.keys, keys.values)
         self.position = position
     }
+
+    /// A place of some of the terms.
+    init(_ keys: [StorageSortKey]) { self.init(QueryKeys(keys), position: 0) }
 
     fileprivate func value(at term: Int) -> SwiftValue? { values.isEmpty ? nil : values[term] }
 }

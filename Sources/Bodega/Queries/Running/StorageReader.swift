@@ -11,6 +11,7 @@ package struct StorageReader: Sendable {
         var unreadable: [StorageError] = []
         var unreadableKeys: Set<CacheKey> = []
         var sources: StorageReport.Sources = []
+        var itemCount = 0
     }
 
     package init(_ engine: any StorageBackend, options: ReadOptions = ReadOptions()) {
@@ -32,6 +33,10 @@ package struct StorageReader: Sendable {
 
     /// Where the answers came from.
     package var sources: StorageReport.Sources { state.withLock { $0.sources } }
+
+    /// The number of items that the engine has passed on, including those of a read that it began again. Items that are
+    /// only counted are not among them.
+    package var itemCount: Int { state.withLock { $0.itemCount } }
 
     /// - Parameter isShort: See ``ScanRequest/isShort``.
     package func scan(
@@ -62,13 +67,18 @@ package struct StorageReader: Sendable {
     package func fetchCount() async throws -> Int { try await count([.all(after: nil)], upTo: .max) }
 
     package func fetch(keys: [CacheKey]) async throws -> [StorageItem] {
-        try await noting(engine.fetch(FetchRequest(keys, options: options)))
+        try await fetch(FetchRequest(keys, options: options))
+    }
+
+    private func fetch(_ request: FetchRequest) async throws -> [StorageItem] {
+        let items = try await noting(engine.fetch(request))
+        state.withLock { $0.itemCount += items.count }
+        return items
     }
 
     /// Reads items with their places in the order of an index.
     package func fetchPlaced(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageItem] {
-        let request = FetchRequest(keys, [.data, .place], index: index, options: options)
-        return try await noting(engine.fetch(request))
+        try await fetch(FetchRequest(keys, [.data, .place], index: index, options: options))
     }
 
     /// The indexes with an order.
@@ -89,6 +99,13 @@ package struct StorageReader: Sendable {
     private func scan(
         _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
     ) async throws -> StorageAnswer<ScanOutcome> {
+        let begin = { @Sendable [state] in
+            let receive = try begin()
+            return { @Sendable number, item in
+                state.withLock { $0.itemCount += 1 }
+                return try receive(number, item)
+            }
+        }
         guard let keys else { return try await engine.scan(request, begin) }
         return try await engine.scanByKeys(request, keys: keys, begin)
     }

@@ -53,8 +53,8 @@ extension Queryable {
 
 /// A declaration that a property is stored in a certain member of the JSON, and that engines have an index over it.
 ///
-/// An index over several properties serves queries that compare the first ones for equality, and have a range or the
-/// order of the next one:
+/// An index over several properties serves queries that compare the first ones for equality, and have a range of the
+/// next one, or the order of all others:
 ///
 /// ```swift
 /// static let indexes = [Index("isDone", \Note.isDone).then("dueDate", \Note.dueDate)]

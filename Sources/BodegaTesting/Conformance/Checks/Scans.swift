@@ -7,6 +7,7 @@ extension StorageEngineConformance.Check {
     public static let queries = [
         scansComeInInsertionOrder, receiversEndScans, scansSeeOneMoment, entriesHaveTheirPlaces, countsAreThoseOfScans,
         indexesAreCreatedAndRemoved, rangesComeInOrderOfTheirKeys, rangesContinueAfterPlaces,
+        compoundIndexesComeInOrder,
         indexesHaveEachItemOnce, indexesFollowWrites,
     ]
 

@@ -12,6 +12,7 @@ enum QueryDefect: String, CaseIterable, Sendable {
     case forgetsIndexes, refusesExistingIndexes, refusesToRemoveAbsentIndexes, refusesIndexes
     case reversesTies, comparesTextsAsCharacters, ignoresBounds, hasNoPlaces, knowsNothing
     case skipsTies, repeatsTies
+    case ignoresEqualKeys, ordersByTheFirstMember, ordersNothingButTheLastMember, hasNoKeysOfAllMembers
     case omitsIrregularItems, repeatsIrregularItems, refusesIrregularItems
     case indexesOnlyExistingItems, keepsRemovedItems
 
@@ -30,6 +31,8 @@ enum QueryDefect: String, CaseIterable, Sendable {
         case .reversesTies, .comparesTextsAsCharacters, .ignoresBounds, .hasNoPlaces, .knowsNothing:
             .rangesComeInOrderOfTheirKeys
         case .skipsTies, .repeatsTies: .rangesContinueAfterPlaces
+        case .ignoresEqualKeys, .ordersByTheFirstMember, .ordersNothingButTheLastMember, .hasNoKeysOfAllMembers:
+            .compoundIndexesComeInOrder
         case .omitsIrregularItems, .repeatsIrregularItems, .refusesIrregularItems: .indexesHaveEachItemOnce
         case .indexesOnlyExistingItems, .keepsRemovedItems: .indexesFollowWrites
         }
@@ -112,7 +115,10 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
                 guard defect == .inventsAbsentItems else { return nil }
                 return StorageItem(key: key, data: Data(), position: 0)
             }
-            entry.sortKey = request.index == nil ? nil : sortKey(of: entry.data)
+            if let index = request.index {
+                let keys = sortKeys(of: entry.data, index)
+                (entry.sortKey, entry.sortKeys) = (keys?.last, index.others.isEmpty ? [] : keys ?? [])
+            }
             if defect == .numbersRequestedKeys { entry.position = number }
             return entry
         }
@@ -121,8 +127,10 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
 
     private func count(_ scan: StorageScan, upTo limit: Int, among all: [StorageItem]) throws -> Int {
         var scan = scan
-        if defect == .countsItemsBeforeThePlace, case .range(let index, _, let lower, let upper, let order, _) = scan {
-            scan = .range(index, from: lower, to: upper, isDescending: order, after: nil)
+        if defect == .countsItemsBeforeThePlace,
+            case .range(let index, let equal, let lower, let upper, let order, _) = scan
+        {
+            scan = .range(index, equal: equal, from: lower, to: upper, isDescending: order, after: nil)
         }
         let count = try entries(of: scan, among: all).count
         switch defect {
@@ -194,13 +202,14 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
             case .repeatsIrregularItems: return irregular + irregular.prefix(1)
             default: return irregular
             }
-        case .range(let index, _, let lower, let upper, let isDescending, let place):
+        case .range(let index, let equal, let lower, let upper, let isDescending, let place):
             let upper = defect == .ignoresBounds && upper < .end ? .before(.none) : upper
-            let found = try indexed(index, all).filter { entry in
+            let found = try indexed(index, all, after: equal).filter { entry in
                 guard let key = entry.sortKey else { return false }
                 return lower <= .before(key) && .before(key) < upper
             }
-            let sorted = sorted(found, isDescending: isDescending)
+            let isOrdered = equal.count == index.others.count || defect != .ordersNothingButTheLastMember
+            let sorted = isOrdered ? sorted(found, isDescending: isDescending) : found
             let rest = place.map { place in sorted.filter { isAfter(place, $0.place, isDescending) } } ?? sorted
             guard defect == .hasNoPlaces else { return rest }
             return rest.map { StorageItem(key: $0.key, data: $0.data, position: 0) }
@@ -217,8 +226,10 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
         }
     }
 
-    /// The entries with their sort keys.
-    private func indexed(_ index: StorageIndex, _ all: [StorageItem]) throws -> [StorageItem] {
+    /// The entries with their sort keys of the member after some others, of which they have certain ones.
+    private func indexed(
+        _ index: StorageIndex, _ all: [StorageItem], after equal: [StorageSortKey] = []
+    ) throws -> [StorageItem] {
         guard let old = created.withLock({ $0[index] }) else {
             throw StorageError(.invalidArgument, "There is no such index.")
         }
@@ -227,8 +238,14 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
             let keys = Set(all.map(\.key))
             entries += old.filter { !keys.contains($0.key) }
         }
-        for number in entries.indices { entries[number].sortKey = sortKey(of: entries[number].data) }
-        return entries
+        for number in entries.indices {
+            guard let keys = sortKeys(of: entries[number].data, index) else { continue }
+            entries[number].sortKey = keys[defect == .ordersByTheFirstMember ? 0 : equal.count]
+            let isCompound = !index.others.isEmpty && defect != .hasNoKeysOfAllMembers
+            entries[number].sortKeys = isCompound ? keys : []
+        }
+        if equal.isEmpty || defect == .ignoresEqualKeys { return entries }
+        return entries.filter { sortKeys(of: $0.data, index)?.starts(with: equal) ?? false }
     }
 
     private func sorted(_ entries: [StorageItem], isDescending: Bool) -> [StorageItem] {
@@ -266,6 +283,28 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
     private func sortKey(of data: Data) -> StorageSortKey? {
         guard defect != .knowsNothing, !data.contains(UInt8(ascii: "\\")) else { return nil }
         return (try? JSONDecoder().decode(Record.self, from: data))?.key
+    }
+
+    /// The sort keys of the index's members, `nil` if it knows nothing.
+    private func sortKeys(of data: Data, _ index: StorageIndex) -> [StorageSortKey]? {
+        guard let key = sortKey(of: data) else { return nil }
+        return index.others.isEmpty ? [key] : (try? JSONDecoder().decode(Size.self, from: data)).map { [key, $0.key] }
+    }
+}
+
+/// A record with the member `size`.
+private struct Size: Decodable {
+    let key: StorageSortKey
+
+    private enum Name: String, CodingKey { case size }
+
+    init(from decoder: any Decoder) throws {
+        let record = try decoder.container(keyedBy: Name.self)
+        if let integer = try? record.decode(Int64.self, forKey: .size) {
+            key = .integer(integer)
+        } else {
+            key = (try? record.decode(String.self, forKey: .size)).map(StorageSortKey.text) ?? .none
+        }
     }
 }
 

@@ -1,10 +1,13 @@
 /// A member of an index, among items with certain sort keys of the members before it.
 struct SQLiteColumn {
+    /// The SQL of the sort keys of the member and of those after it.
+    let expressions: ArraySlice<String>
     /// The SQL of the member's sort key.
     let expression: String
-    /// Whether items with equal keys are in insertion order in the index.
-    let isLast: Bool
     private let equal: [(expression: String, key: StorageSortKey)]
+
+    /// Whether items with equal keys are in insertion order in the index.
+    var isLast: Bool { expressions.count == 1 }
 
     /// - Parameter equal: The sort keys of the members before it.
     /// - Throws: ``StorageError/Code/invalidArgument`` if SQLite can't have the index, or it has no such member.
@@ -13,9 +16,27 @@ struct SQLiteColumn {
         guard equal.count < expressions.count else {
             throw StorageError(.invalidArgument, "The index \(index) has no member after \(equal.count) others.")
         }
+        self.expressions = expressions[equal.count...]
         expression = expressions[equal.count]
-        isLast = equal.count == expressions.count - 1
         self.equal = zip(expressions, equal).map { ($0, $1) }
+    }
+
+    /// Reads the sort keys of an item from a row, and gives it those of all members of a compound index.
+    ///
+    /// - Parameter column: The first of the ``expressions``.
+    func read(_ item: inout StorageItem, in row: SQLiteStatement, from column: Int32) {
+        item.sortKey = row.sortKey(at: column)
+        guard !equal.isEmpty || !isLast, let first = item.sortKey else { return }
+        let later = (1..<Int32(expressions.count)).map { row.sortKey(at: column + $0) }
+        setKeys([first] + later.compactMap { $0 }, of: &item)
+    }
+
+    /// Gives an item the sort keys of all members of a compound index, if they are known.
+    ///
+    /// - Parameter keys: Those of the member and of the ones after it.
+    func setKeys(_ keys: [StorageSortKey], of item: inout StorageItem) {
+        item.sortKey = keys.first
+        if keys.count == expressions.count, !equal.isEmpty || !isLast { item.sortKeys = equal.map(\.key) + keys }
     }
 
     /// The condition that the member has a sort key.

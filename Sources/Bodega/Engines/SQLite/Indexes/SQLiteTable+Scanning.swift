@@ -22,19 +22,20 @@ extension SQLiteTable {
             let column = try SQLiteColumn(of: index, self, after: equal)
             var conditions = column.conditions(from: lower, to: upper)
             conditions.add("typeof(\(column.expression)) = 'real'")
-            try read(conditions, in: db, fields, selecting: column.expression, orderedBy: nil, receive)
+            try read(conditions, in: db, fields, selecting: column, orderedBy: nil, receive)
         case .range(let index, let equal, let lower, let upper, let isDescending, let place):
             let column = try SQLiteColumn(of: index, self, after: equal)
             if !column.isLast {
                 guard place == nil else { throw StorageError.hasNoPlaces }
                 let conditions = column.conditions(from: lower, to: upper)
-                return try read(conditions, in: db, fields, selecting: column.expression, orderedBy: nil, receive)
+                let order = conditions.isEqual ? nil : column.expression + (isDescending ? " DESC" : "")
+                return try read(conditions, in: db, fields, selecting: column, orderedBy: order, receive)
             }
             var (lower, upper) = (lower, upper)
             if let place {
                 let (same, rest) = try column.rest(from: lower, to: upper, isDescending, after: place)
                 var isComplete = true
-                try read(same, in: db, fields, selecting: column.expression, orderedBy: "rowid") { entry in
+                try read(same, in: db, fields, selecting: column, orderedBy: "rowid") { entry in
                     isComplete = try receive(entry)
                     return isComplete
                 }
@@ -44,12 +45,12 @@ extension SQLiteTable {
             let conditions = column.conditions(from: lower, to: upper)
             if conditions.isEqual {
                 // With the expression in the order, too, SQLite would sort all rows, and their values, in a file.
-                try read(conditions, in: db, fields, selecting: column.expression, orderedBy: "rowid", receive)
+                try read(conditions, in: db, fields, selecting: column, orderedBy: "rowid", receive)
             } else if isDescending {
                 try readDescending(column, from: lower, to: upper, in: db, fields, receive)
             } else {
                 let order = "\(column.expression), rowid"
-                try read(conditions, in: db, fields, selecting: column.expression, orderedBy: order, receive)
+                try read(conditions, in: db, fields, selecting: column, orderedBy: order, receive)
             }
         }
     }
@@ -117,22 +118,24 @@ extension SQLiteTable {
                 return StorageItem(key: key)
             }
         }
-        let expression = try request.index.map { try SQLiteIndex($0, of: self).expressions[$0.others.count] }
-        let columns = SQLiteItemColumns(request.fields, sortedBy: expression)
+        let column = try request.index.map { try SQLiteColumn(of: $0, self, after: []) }
+        let columns = SQLiteItemColumns(request.fields, sortedBy: column)
         let lookup = try Lookup(Lookup.SQL(columns.sql, from: name), in: db)
         return try lookup.rows(of: request.keys) { key, row in
             try check()
-            return try columns.item(key, in: row)
+            var item = try columns.item(key, in: row)
+            if column?.isLast == false { item.sortKey = item.sortKeys.last }
+            return item
         }
     }
 
-    /// - Parameter expression: The SQL of an index, whose sort keys are read. Items whose key is a text that is not
-    ///   UTF-8 are left out.
+    /// - Parameter column: The member of an index whose sort keys are read. Items whose key is a text that is not UTF-8
+    ///   are left out.
     private func read(
         _ conditions: SQLiteConditions, in db: Database, _ fields: StorageFields,
-        selecting expression: String? = nil, orderedBy order: String?, _ receive: (StorageItem) throws -> Bool
+        selecting column: SQLiteColumn? = nil, orderedBy order: String?, _ receive: (StorageItem) throws -> Bool
     ) throws {
-        let columns = SQLiteItemColumns(fields.union(.place), sortedBy: expression)
+        let columns = SQLiteItemColumns(fields.union(.place), sortedBy: column)
         let statement = try SQLiteStatement(
             """
             SELECT key, kind, \(columns.sql) FROM \(name)
@@ -143,7 +146,7 @@ extension SQLiteTable {
         while try statement.step() {
             let item = try Self.item(columns, in: statement)
             // Swift can't decode an item whose key is not UTF-8, and nothing could go on after its place.
-            if expression != nil, item.sortKey == nil { continue }
+            if column != nil, item.sortKey == nil { continue }
             if try !receive(item) { return }
         }
     }
@@ -177,14 +180,15 @@ extension SQLiteTable {
                 let start = end
                 while end < places.endIndex, places[end].sortKey == places[start].sortKey { end += 1 }
                 for place in places[start..<end].reversed() {
-                    guard let entry = try item(at: place, fields, in: db) else { continue }
+                    guard var entry = try item(at: place, fields, in: db) else { continue }
+                    if let key = place.sortKey { column.setKeys([key], of: &entry) }
                     if try !receive(entry) { return }
                 }
             }
             guard let cut else { return }
             var isComplete = true
             let equal = column.conditions(equals: cut)
-            try read(equal, in: db, fields, selecting: column.expression, orderedBy: "rowid") { entry in
+            try read(equal, in: db, fields, selecting: column, orderedBy: "rowid") { entry in
                 isComplete = try receive(entry)
                 return isComplete
             }
@@ -220,9 +224,7 @@ extension SQLiteTable {
         defer { statement.reset() }
         try statement.bind(place.position, at: 1)
         guard try statement.step() else { return nil }
-        var item = try Self.item(columns, in: statement)
-        item.sortKey = place.sortKey
-        return item
+        return try Self.item(columns, in: statement)
     }
 }
 

@@ -3,20 +3,21 @@ import Foundation
 /// The columns of a row from which an item is read, with the fields that a request asks for.
 struct SQLiteItemColumns {
     private let fields: StorageFields
-    private let expression: String?
+    private let column: SQLiteColumn?
 
     /// - Parameters:
     ///   - fields: The fields.
-    ///   - expression: The SQL of an index, whose sort key is read.
-    init(_ fields: StorageFields, sortedBy expression: String? = nil) {
-        (self.fields, self.expression) = (fields, expression)
+    ///   - column: A member of an index. Its sort key is read, and those of the members after it.
+    init(_ fields: StorageFields, sortedBy column: SQLiteColumn? = nil) {
+        (self.fields, self.column) = (fields, column)
     }
 
     /// The columns in SQL.
     var sql: String {
         let data = fields.isDisjoint(with: [.data, .expiry]) ? "NULL" : "value"
         let dates = fields.contains(.dates) ? ", createdAt, updatedAt" : ""
-        return "\(data), rowid, \(expression ?? "NULL")\(dates)"
+        let keys = (column?.expressions ?? []).map { ", \($0)" }.joined()
+        return "\(data), rowid\(dates)\(keys)"
     }
 
     /// Reads an item.
@@ -29,8 +30,12 @@ struct SQLiteItemColumns {
         var item = StorageItem(key: key)
         if fields.contains(.place) { item.position = row.integer(at: column + 1) ?? 0 }
         if !fields.isDisjoint(with: [.data, .expiry]) { item.data = row.data(at: column) }
-        if expression != nil { item.sortKey = row.sortKey(at: column + 2) }
-        if fields.contains(.dates) { item.dates = try SQLiteTable.dates(of: key, in: row, from: column + 3) }
+        var next = column + 2
+        if fields.contains(.dates) {
+            item.dates = try SQLiteTable.dates(of: key, in: row, from: next)
+            next += 2
+        }
+        self.column?.read(&item, in: row, from: next)
         return item
     }
 }
