@@ -12,7 +12,7 @@ extension StorageQuery {
         var unordered = self
         unordered.order = []
         let plan = try await unordered.plan(on: engine, limit: .max, after: nil)
-        try await engine.scan(plan.scans) { [unordered] in
+        try await engine.scan(plan.scans, within: plan.within) { [unordered] in
             let receive = begin()
             return { _, entry in
                 _ = try unordered.match(entry, index: nil, isMatch: plan.isMatch(entry), receive)
