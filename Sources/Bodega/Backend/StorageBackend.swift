@@ -117,6 +117,9 @@ public struct StorageTraits: OptionSet, Sendable, Hashable {
 
     /// Items expire; see ``StorageFields/expiry``.
     public static let expires = StorageTraits(rawValue: 1 << 6)
+
+    /// Scans leave out items that are not in ``ScanRequest/within``, without reading them.
+    public static let intersects = StorageTraits(rawValue: 1 << 7)
 }
 
 /// The log of an engine's changes, whether this process, another process or another machine makes them.

@@ -88,13 +88,17 @@ public struct ScanRequest: Sendable, Hashable {
     /// caller's thread, and begin again elsewhere if they don't.
     public var isShort: Bool
 
+    /// Sets of scans. The caller needs no item that is not in one scan of each set. An engine can leave such items out,
+    /// and does so with the trait ``StorageTraits/intersects`` where that saves reading them.
+    public var within: [[StorageScan]]
+
     /// Creates a request.
     public init(
         _ scans: [StorageScan] = [.all(after: nil)], counting counted: [StorageScan] = [], upTo countLimit: Int = .max,
         fields: StorageFields = .data, needsCursor: Bool = false, ranking: StorageSearch? = nil,
-        options: ReadOptions = ReadOptions(), isShort: Bool = false
+        options: ReadOptions = ReadOptions(), isShort: Bool = false, within: [[StorageScan]] = []
     ) {
-        (self.scans, self.counted, self.countLimit) = (scans, counted, countLimit)
+        (self.scans, self.counted, self.countLimit, self.within) = (scans, counted, countLimit, within)
         (self.fields, self.needsCursor, self.ranking, self.options) = (fields, needsCursor, ranking, options)
         self.isShort = isShort
     }

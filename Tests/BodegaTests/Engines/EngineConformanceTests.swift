@@ -140,6 +140,7 @@ func `An engine has the log and the traits that its documentation promises`(
     let isOnDisk = configuration.name.hasPrefix("disk")
     var traits: StorageTraits = [.atomic, .conditional, .dated, .ignoresCancellation]
     if !isOnDisk { traits.insert(.stablePositions) }
+    if configuration.name.hasPrefix("SQLite") { traits.insert(.intersects) }
     #expect(engine.traits == traits)
     #expect((engine.log != nil) == !isOnDisk)
     #expect((engine.indexes != nil) == !isOnDisk)

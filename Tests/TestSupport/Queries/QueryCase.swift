@@ -8,6 +8,7 @@ struct QueryCase: CustomStringConvertible {
     let order: [ModelSamples.Term]
     let fewCandidates: Int
     let smallGroup: Int
+    let manyCandidates: Int
     let pageSize: Int
     /// Whether the query knows matches without examining them: for sure, or only that they may match.
     let glance: Bool?
@@ -17,6 +18,7 @@ struct QueryCase: CustomStringConvertible {
         order = samples.order()
         fewCandidates = samples.pick([10_000, 10_000, 4, 0])
         smallGroup = samples.pick([8, 4, 1, 0])
+        manyCandidates = samples.pick([256, 2, 0])
         pageSize = samples.pick([1, 2, 3, 5, 10, .max])
         glance = samples.pick([nil, true, false])
     }
@@ -26,7 +28,7 @@ struct QueryCase: CustomStringConvertible {
         let looks = glance.map { "glances \($0)" } ?? "examines"
         return """
             \(filter?.text ?? "all") by \(terms), pages of \(pageSize), few are \(fewCandidates), \
-            groups of \(smallGroup), \(looks)
+            groups of \(smallGroup), many are \(manyCandidates), \(looks)
             """
     }
 
@@ -71,6 +73,7 @@ struct QueryCase: CustomStringConvertible {
             })
         query.fewCandidates = fewCandidates
         query.smallGroup = smallGroup
+        query.manyCandidates = manyCandidates
         if let glance {
             query.glance = { [examine = query.examine] entry in
                 var isMatch = false

@@ -28,7 +28,7 @@ extension SQLiteStorageEngine {
             do {
                 let receive = try begin()
                 for (number, scan) in request.scans.enumerated() {
-                    try table.scan(scan, request.fields, in: db) { item in
+                    try table.scan(scan, within: request.within, request.fields, in: db) { item in
                         // Decoding can take longer than reading.
                         try cancellation.check()
                         outcome.byteCount += item.data.count

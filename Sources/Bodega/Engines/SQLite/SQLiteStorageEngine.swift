@@ -142,7 +142,9 @@ public final class SQLiteStorageEngine: StorageBackend {
 
     public func now() -> Date { clock() }
 
-    public var traits: StorageTraits { [.atomic, .conditional, .dated, .stablePositions, .ignoresCancellation] }
+    public var traits: StorageTraits {
+        [.atomic, .conditional, .dated, .stablePositions, .ignoresCancellation, .intersects]
+    }
 
     // MARK: Large items
 

@@ -60,6 +60,11 @@ package struct IndexUse: Sendable, CustomStringConvertible {
     /// Whether the index finds fewer items than all.
     var narrows: Bool { !equal.isEmpty || possible != .all }
 
+    /// The paths of the members that narrow.
+    var usedPaths: Set<String> { Set(index.members.prefix(usedCount).map(\.path)) }
+
+    private var usedCount: Int { equal.count + (possible == .all ? 0 : 1) }
+
     /// Whether items with equal keys are in insertion order.
     var isOfLastMember: Bool { equal.count == index.others.count }
 
@@ -88,8 +93,7 @@ package struct IndexUse: Sendable, CustomStringConvertible {
 
     /// The index, with its used members if these are not all.
     package var description: String {
-        let count = equal.count + (possible == .all ? 0 : 1)
-        if count > index.others.count { return "\(index)" }
-        return "\(index) (\(index.members.prefix(count).map(\.path).joined(separator: ", ")))"
+        if usedCount > index.others.count { return "\(index)" }
+        return "\(index) (\(index.members.prefix(usedCount).map(\.path).joined(separator: ", ")))"
     }
 }

@@ -78,7 +78,7 @@ private struct MatchStream {
         keys.glance = nil
         let (query, plan, limit) = (keys, plan, rest)
         let collection = Locked(MatchCollection(MatchCollector(query, plan, limit: limit, after: nil)))
-        try await engine.scan(scans) {
+        try await engine.scan(scans, within: plan.within) {
             let new = MatchCollection(MatchCollector(query, plan, limit: limit, after: nil))
             collection.withLock { $0 = new }
             return new.receive
@@ -90,7 +90,7 @@ private struct MatchStream {
     /// Reads the next part of a scan.
     private func read(_ scan: StorageScan) async throws -> Part {
         let part = Locked(Part())
-        try await engine.scan([scan]) { [query, plan, limit = rest] in
+        try await engine.scan([scan], within: plan.within) { [query, plan, limit = rest] in
             part.withLock { $0 = Part() }
             return { _, entry in
                 let place = try query.match(entry, index: plan.order, isMatch: plan.isMatch(entry)) { _ in }

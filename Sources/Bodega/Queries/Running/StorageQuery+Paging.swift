@@ -44,14 +44,16 @@ extension StorageQuery {
         let narrowing = byRelevance == nil ? search : nil
         guard let inOrder else {
             let best = try await smallest(of: others, or: narrowing, in: engine, upTo: fewCandidates)
-            let plan = best.map { narrowed(by: $0, after: start?.exact) }
-            return try await reader.page(limit, plan ?? reading(after: start?.exact))
+            guard let best else { return try await reader.page(limit, reading(after: start?.exact)) }
+            return try await reader.page(
+                limit, narrowed(by: best, and: indexes, on: engine, after: start?.exact))
         }
         var bound = min(fewCandidates, needed > .max / 4 ? .max : max(needed * 4, 64))
         while true {
             let best = try await smallest(of: others, or: narrowing, in: engine, upTo: bound)
             if let best, best.count <= bound {
-                return try await reader.page(limit, narrowed(by: best, after: start?.exact))
+                return try await reader.page(
+                    limit, narrowed(by: best, and: indexes, on: engine, after: start?.exact))
             }
             if let page = try await reader.page(limit, inOrder, budget: best == nil ? .max : bound) { return page }
             bound = bound > .max / 4 ? .max : max(bound * 4, 64)
@@ -173,7 +175,8 @@ private struct PageReader<Match>: Sendable {
         while true {
             let beginning = collection
             let current = Locked(beginning)
-            try await engine.scan(beginning.collector.plan.scans, isShort: needed <= 257) {
+            let plan = beginning.collector.plan
+            try await engine.scan(plan.scans, within: plan.within, isShort: needed <= 257) {
                 let new = MatchCollection(beginning.collector)
                 current.withLock { $0 = new }
                 return new.receive

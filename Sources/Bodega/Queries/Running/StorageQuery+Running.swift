@@ -13,7 +13,7 @@ extension StorageQuery {
         unordered.order = []
         unordered.search?.relevance = nil
         let plan = try await unordered.plan(on: engine, limit: .max, after: nil)
-        try await engine.scan(plan.scans) { [unordered] in
+        try await engine.scan(plan.scans, within: plan.within) { [unordered] in
             let receive = begin()
             return { _, entry in
                 _ = try unordered.match(entry, index: nil, isMatch: plan.isMatch(entry), receive)

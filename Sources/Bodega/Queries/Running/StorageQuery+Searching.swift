@@ -12,7 +12,8 @@ extension StorageQuery {
     ) async throws -> QueryPlan {
         if search.relevance != nil { return found(by: search, after: place) }
         let best = try await smallest(of: indexes, or: search, in: engine, upTo: fewCandidates)
-        return best.map { narrowed(by: $0, after: place) } ?? found(by: search, after: place)
+        guard let best else { return found(by: search, after: place) }
+        return try await narrowed(by: best, and: indexes, on: engine, after: place)
     }
 
     /// Reads what a search finds, and sorts the matches if they do not come in the order of the result.

@@ -35,6 +35,8 @@ package struct StorageQuery<Match>: Sendable {
     /// Maximum number of items with equal keys of the first terms that a short page sorts in memory although an index
     /// has their order. A longer page sorts an eighth of its size.
     package var smallGroup = 8
+    /// The number of candidates of an index from which on they are looked up in others before they are read.
+    package var manyCandidates = 256
     /// Whether an index may count items that were not examined.
     package var countsByIndex = true
 
@@ -70,6 +72,7 @@ package struct StorageQuery<Match>: Sendable {
         query.search = search
         query.fewCandidates = fewCandidates
         query.smallGroup = smallGroup
+        query.manyCandidates = manyCandidates
         query.countsByIndex = countsByIndex
         return query
     }

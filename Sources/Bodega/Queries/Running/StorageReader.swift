@@ -28,6 +28,9 @@ package struct StorageReader: Sendable {
 
     package var hasStablePositions: Bool { engine.traits.contains(.stablePositions) }
 
+    /// Whether scans don't read what is not in certain sets, see ``ScanRequest/within``.
+    var intersects: Bool { engine.traits.contains(.intersects) }
+
     /// The errors of the items that were left out, one for each key.
     package var unreadable: [StorageError] { state.withLock { $0.unreadable } }
 
@@ -38,11 +41,15 @@ package struct StorageReader: Sendable {
     /// only counted are not among them.
     package var itemCount: Int { state.withLock { $0.itemCount } }
 
-    /// - Parameter isShort: See ``ScanRequest/isShort``.
+    /// - Parameters:
+    ///   - sets: See ``ScanRequest/within``.
+    ///   - isShort: See ``ScanRequest/isShort``.
     package func scan(
-        _ scans: [StorageScan], isShort: Bool = false, _ begin: @escaping @Sendable () throws -> StorageReceiver
+        _ scans: [StorageScan], within sets: [[StorageScan]] = [], isShort: Bool = false,
+        _ begin: @escaping @Sendable () throws -> StorageReceiver
     ) async throws {
-        _ = try await noting(scan(ScanRequest(scans, options: options, isShort: isShort), begin))
+        let request = ScanRequest(scans, options: options, isShort: isShort, within: sets)
+        _ = try await noting(scan(request, begin))
     }
 
     /// Counts the items of scans with one request, up to a limit.

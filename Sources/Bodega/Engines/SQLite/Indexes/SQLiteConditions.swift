@@ -41,6 +41,14 @@ struct SQLiteConditions {
         self.values += values
     }
 
+    /// Adds the condition that a row of a table fulfils one of several conditions, without reading the row.
+    mutating func add(rowsOf table: String, withOneOf all: [SQLiteConditions]) {
+        let rows = all.map { "SELECT rowid FROM \(table) WHERE \($0.sql)" }
+        // With the sign, SQLite does not find the rows by their numbers instead of by the other conditions.
+        sql += " AND +rowid IN (\(rows.joined(separator: " UNION ALL ")))"
+        values += all.flatMap(\.values)
+    }
+
     /// A limit of the number of rows. It is a parameter, because each text of a statement is prepared and kept.
     var limit: String { "?\(values.count + 1)" }
 

@@ -4,38 +4,49 @@ import GRDB
 extension SQLiteTable {
 
     /// Passes on items in order, see ``StorageBackend/scan(_:_:)``.
+    ///
+    /// - Parameter sets: See ``ScanRequest/within``.
     func scan(
-        _ scan: StorageScan, _ fields: StorageFields, in db: Database, _ receive: (StorageItem) throws -> Bool
+        _ scan: StorageScan, within sets: [[StorageScan]] = [], _ fields: StorageFields, in db: Database,
+        _ receive: (StorageItem) throws -> Bool
     ) throws {
+        let sets = try sets.map { try $0.map(conditions) }
+        func read(
+            _ conditions: SQLiteConditions, selecting column: SQLiteColumn? = nil, orderedBy order: String?,
+            _ receive: (StorageItem) throws -> Bool
+        ) throws {
+            var conditions = conditions
+            for set in sets { conditions.add(rowsOf: name, withOneOf: set) }
+            try self.read(conditions, in: db, fields, selecting: column, orderedBy: order, receive)
+        }
         switch scan {
         case .all(let position):
             try read(
-                SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, fields, orderedBy: "rowid",
-                receive)
+                SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), orderedBy: "rowid", receive)
         case .search(let search): try self.search(search, fields, in: db, receive)
         case .irregular(let index):
             let expression = try SQLiteIndex(index, of: self).expressions[0]
             // The order of a compound index is that of the other members' keys.
             let order = index.others.isEmpty ? "rowid" : nil
-            try read(SQLiteConditions("\(expression) = x''"), in: db, fields, orderedBy: order, receive)
+            try read(SQLiteConditions("\(expression) = x''"), orderedBy: order, receive)
         case .approximate(let index, let equal, let lower, let upper):
             let column = try SQLiteColumn(of: index, self, after: equal)
             var conditions = column.conditions(from: lower, to: upper)
             conditions.add("typeof(\(column.expression)) = 'real'")
-            try read(conditions, in: db, fields, selecting: column, orderedBy: nil, receive)
+            try read(conditions, selecting: column, orderedBy: nil, receive)
         case .range(let index, let equal, let lower, let upper, let isDescending, let place):
             let column = try SQLiteColumn(of: index, self, after: equal)
             if !column.isLast {
                 guard place == nil else { throw StorageError.hasNoPlaces }
                 let conditions = column.conditions(from: lower, to: upper)
                 let order = conditions.isEqual ? nil : column.expression + (isDescending ? " DESC" : "")
-                return try read(conditions, in: db, fields, selecting: column, orderedBy: order, receive)
+                return try read(conditions, selecting: column, orderedBy: order, receive)
             }
             var (lower, upper) = (lower, upper)
             if let place {
                 let (same, rest) = try column.rest(from: lower, to: upper, isDescending, after: place)
                 var isComplete = true
-                try read(same, in: db, fields, selecting: column, orderedBy: "rowid") { entry in
+                try read(same, selecting: column, orderedBy: "rowid") { entry in
                     isComplete = try receive(entry)
                     return isComplete
                 }
@@ -45,12 +56,12 @@ extension SQLiteTable {
             let conditions = column.conditions(from: lower, to: upper)
             if conditions.isEqual {
                 // With the expression in the order, too, SQLite would sort all rows, and their values, in a file.
-                try read(conditions, in: db, fields, selecting: column, orderedBy: "rowid", receive)
+                try read(conditions, selecting: column, orderedBy: "rowid", receive)
             } else if isDescending {
                 try readDescending(column, from: lower, to: upper, in: db, fields, receive)
             } else {
                 let order = "\(column.expression), rowid"
-                try read(conditions, in: db, fields, selecting: column, orderedBy: order, receive)
+                try read(conditions, selecting: column, orderedBy: order, receive)
             }
         }
     }
@@ -59,22 +70,9 @@ extension SQLiteTable {
     func count(_ scan: StorageScan, upTo limit: Int, in db: Database) throws -> Int {
         // Counting many items again would read the same pages of the index again.
         if limit == .max { try db.allowLargeCache() }
-        var conditions: SQLiteConditions
-        switch scan {
-        case .all(let position): conditions = SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min)))
-        case .search(let search): return min(try SQLiteSearch(search, of: self, in: db).rows().count, limit)
-        case .irregular(let index):
-            conditions = SQLiteConditions("\(try SQLiteIndex(index, of: self).expressions[0]) = x''")
-        case .approximate(let index, let equal, let lower, let upper):
+        if case .search(let search) = scan { return min(try SQLiteSearch(search, of: self, in: db).rows().count, limit) }
+        if case .range(let index, let equal, let lower, let upper, let isDescending, let place?) = scan {
             let column = try SQLiteColumn(of: index, self, after: equal)
-            conditions = column.conditions(from: lower, to: upper)
-            conditions.add("typeof(\(column.expression)) = 'real'")
-        case .range(let index, let equal, let lower, let upper, let isDescending, let place):
-            let column = try SQLiteColumn(of: index, self, after: equal)
-            guard let place else {
-                conditions = column.conditions(from: lower, to: upper)
-                break
-            }
             guard column.isLast else { throw StorageError.hasNoPlaces }
             let (same, rest) = try column.rest(from: lower, to: upper, isDescending, after: place)
             let count = try count(same, upTo: limit, in: db)
@@ -82,7 +80,25 @@ extension SQLiteTable {
             let others = column.conditions(from: rest.0, to: rest.1)
             return count + (try self.count(others, upTo: limit == .max ? .max : limit - count, in: db))
         }
-        return try count(conditions, upTo: limit, in: db)
+        return try count(conditions(of: scan), upTo: limit, in: db)
+    }
+
+    /// The conditions of the items of a scan, of a range without a place after which it begins.
+    private func conditions(of scan: StorageScan) throws -> SQLiteConditions {
+        switch scan {
+        case .all(let position): return SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min)))
+        case .irregular(let index):
+            return SQLiteConditions("\(try SQLiteIndex(index, of: self).expressions[0]) = x''")
+        case .approximate(let index, let equal, let lower, let upper):
+            let column = try SQLiteColumn(of: index, self, after: equal)
+            var conditions = column.conditions(from: lower, to: upper)
+            conditions.add("typeof(\(column.expression)) = 'real'")
+            return conditions
+        case .range(let index, let equal, let lower, let upper, _, _):
+            return try SQLiteColumn(of: index, self, after: equal).conditions(from: lower, to: upper)
+        case .search:
+            throw StorageError(.invalidArgument, "A search is none of the sets in which scans can be.")
+        }
     }
 
     private func count(_ conditions: SQLiteConditions, upTo limit: Int, in db: Database) throws -> Int {
