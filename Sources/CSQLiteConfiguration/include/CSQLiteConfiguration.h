@@ -12,4 +12,9 @@ int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isEnabled);
 /// Disables the checkpoint when a connection closes, so that the write-ahead log remains unchanged.
 void emporium_sqlite_keep_log(struct sqlite3 *connection);
 
+/// Refuses or allows changes of the schema's table on a connection. Some systems refuse them by default.
+///
+/// Returns whether they were refused before, or -1 if SQLite reports an error.
+int emporium_sqlite_defend(struct sqlite3 *connection, int isEnabled);
+
 #endif
