@@ -56,7 +56,8 @@ struct IndexBuildProgress: Sendable {
             WHEN phase LIKE 'building index: %' OR phase LIKE '%validation%' THEN 900
             WHEN phase = 'waiting for old snapshots' THEN 1000
             ELSE 0 END
-        )::bigint FROM pg_stat_progress_create_index WHERE relid = to_regclass($1) HAVING count(*) > 0
+        )::bigint FROM pg_stat_progress_create_index
+        WHERE datname = current_database() AND relid = to_regclass($1) HAVING count(*) > 0
         """)
 }
 #endif

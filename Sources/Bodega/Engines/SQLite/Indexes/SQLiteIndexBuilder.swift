@@ -21,19 +21,18 @@ struct SQLiteIndexBuilder: Sendable {
     /// How long transactions are, and what is between them.
     struct Pace: Sendable {
         var limits = SQLiteIndexBuild.Limits()
-        /// How long a transaction should take.
-        var time: Duration = .milliseconds(40)
+        /// How long the statements of a transaction should take. Its commit writes at most a page or two for each item.
+        var time: Duration = .milliseconds(25)
         /// The time for other writers. While they wait, SQLite pauses for 25 milliseconds at most in the first tenth of
         /// a second, so they find it.
         var pause: Duration = .milliseconds(30)
-        /// The limits of the number of items.
-        var rows = 200...16_000
+        /// The limits of the number of items. With fewer, the commits would take most of the time.
+        var rows = 2_000...10_000
 
-        /// Adjusts the limit of the number of items after a transaction that took a time.
+        /// Adjusts the limit of the number of items after statements that took a time.
         mutating func adjust(to duration: Duration) {
-            let count = limits.rows
-            if duration > time { limits.rows = max(count / 2, min(count, rows.lowerBound)) }
-            if duration < time / 2 { limits.rows = min(count + count / 2, max(count, rows.upperBound)) }
+            if duration > time { limits.rows = max(limits.rows / 2, rows.lowerBound) }
+            if duration < time / 2 { limits.rows = min(limits.rows * 3 / 2, rows.upperBound) }
         }
     }
 
@@ -138,14 +137,14 @@ struct SQLiteIndexBuilder: Sendable {
         _ pace: inout Pace, _ body: @escaping @Sendable (Database) throws -> Value?
     ) async throws -> Value? {
         try await Task.sleep(for: pace.pause)
-        let outcome = Locked<(value: Value?, start: ContinuousClock.Instant)>((nil, .now))
+        let outcome = Locked<(value: Value?, time: Duration)>((nil, .zero))
         try await file.writeUntilCancelled { db in
             let start = ContinuousClock.now
             let value = try body(db)
-            outcome.withLock { $0 = (value, start) }
+            outcome.withLock { $0 = (value, .now - start) }
         }
-        let (value, start) = outcome.withLock { $0 }
-        pace.adjust(to: .now - start)
+        let (value, time) = outcome.withLock { $0 }
+        pace.adjust(to: time)
         return value
     }
 
