@@ -33,12 +33,16 @@ extension SQLiteIndexBuild {
     private func replaceSchema(in db: Database) throws {
         try db.executeDirectly("PRAGMA writable_schema = ON")
         guard try db.valueDirectly(of: "PRAGMA writable_schema") == "1" else { throw SchemaIsProtected() }
-        try db.executeDirectly(
-            """
-            UPDATE main.sqlite_master SET name = \(literal(index.name)), tbl_name = \(literal(table.name)),
-            sql = '\(index.definition.replacingOccurrences(of: "'", with: "''"))'
-            WHERE type = 'index' AND name = \(literal(names.keys))
-            """)
+        do {
+            try db.executeDirectly(
+                """
+                UPDATE main.sqlite_master SET name = \(literal(index.name)), tbl_name = \(literal(table.name)),
+                sql = '\(index.definition.replacingOccurrences(of: "'", with: "''"))'
+                WHERE type = 'index' AND name = \(literal(names.keys))
+                """)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            throw SchemaIsProtected()
+        }
         // This connection reads the schema again.
         try db.executeDirectly("PRAGMA writable_schema = RESET")
     }
