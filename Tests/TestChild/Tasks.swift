@@ -92,6 +92,13 @@ func fill(_ arguments: [String]) async throws {
     say("done")
 }
 
+/// Creates an index over the member "a", and prints how many items were read.
+func createIndex(_ arguments: [String]) async throws {
+    let engine = try open("sqlite", arguments[0])
+    try await engine.backend.indexes?.createIndex(StorageIndex("a")) { count, _ in say("\(count)") }
+    say("done")
+}
+
 /// Limits the size of files, and returns a closure that lifts the limit.
 func limitFileSize(to size: Int) -> () -> Void {
     signal(SIGXFSZ, SIG_IGN)

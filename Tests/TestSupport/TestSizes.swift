@@ -35,6 +35,10 @@ package enum TestSizes {
     /// The random queries that are compared with a naive search, and the filters that jsonpath-rfc9535 evaluates. Typed
     /// queries are a tenth as many, and those in PostgreSQL a seventh.
     package static let queries = size("EMPORIUM_QUERY_CASES", quick: 400, usual: 2_000, ci: 2_000, all: 200_000)
+    /// The stops and kills of a process that writes to the file of several windows.
+    package static let windowFaults = size("EMPORIUM_WINDOW_FAULTS", quick: 15, usual: 60, ci: 60, all: 2_000)
+    /// The indexes that are created beside random statements.
+    package static let indexBuilds = size("EMPORIUM_INDEX_BUILDS", quick: 20, usual: 100, ci: 100, all: 10_000)
     /// The databases with random references from which items are removed.
     package static let references = size("EMPORIUM_REFERENCES", quick: 60, usual: 200, ci: 200, all: 20_000)
     /// The items that go with one that is removed.

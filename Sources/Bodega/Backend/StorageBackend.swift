@@ -171,6 +171,26 @@ public protocol StorageIndexes: Sendable {
     /// Creates an index, unless it exists.
     func createIndex(_ index: StorageIndex) async throws
 
+    /// Creates an index, unless it exists, and reports the progress.
+    ///
+    /// By default, this calls ``createIndex(_:)`` and reports nothing.
+    ///
+    /// - Parameters:
+    ///   - index: The index.
+    ///   - progress: Receives the number of items that were read so far, and the number of all. Both may be estimates.
+    func createIndex(
+        _ index: StorageIndex, progress: @escaping @Sendable (_ examined: Int, _ total: Int) -> Void
+    ) async throws
+
     /// Removes an index, if it exists.
     func removeIndex(_ index: StorageIndex) async throws
+}
+
+extension StorageIndexes {
+
+    public func createIndex(
+        _ index: StorageIndex, progress: @escaping @Sendable (_ examined: Int, _ total: Int) -> Void
+    ) async throws {
+        try await createIndex(index)
+    }
 }

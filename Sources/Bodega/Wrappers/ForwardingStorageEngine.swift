@@ -120,9 +120,13 @@ private struct ForwardedIndexes: StorageIndexes {
         try await engine.forward(.fetchIndexes) { StorageAnswer(try await base.fetchIndexes()) }.value
     }
 
-    func createIndex(_ index: StorageIndex) async throws {
+    func createIndex(_ index: StorageIndex) async throws { try await createIndex(index) { _, _ in } }
+
+    func createIndex(
+        _ index: StorageIndex, progress: @escaping @Sendable (_ examined: Int, _ total: Int) -> Void
+    ) async throws {
         _ = try await engine.forward(.createIndex(index)) {
-            try await base.createIndex(index)
+            try await base.createIndex(index, progress: progress)
             return StorageAnswer(StorageDone())
         }
     }

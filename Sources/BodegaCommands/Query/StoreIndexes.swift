@@ -59,12 +59,17 @@ struct StoreIndexes {
         }
         let count = try await store.base.fetchCount()
         if count >= Self.manyItems {
-            let isAlone = store.sqlite != nil && path.searchForm == nil
-            let consequence = isAlone ? ", and other programs wait to write." : "."
-            console.complain("note: creating an \(path.name). This reads \(count) items\(consequence)")
+            console.complain("note: creating an \(path.name). This reads \(count) items.")
         }
+        let bar = Locked(ProgressBar(console: console, isQuiet: false))
+        defer { bar.withLock { $0.clear() } }
         do {
-            try await console.interruption.cancelling { try await indexes.createIndex(path.index) }
+            try await console.interruption.cancelling {
+                try await indexes.createIndex(path.index) { done, total in
+                    bar.withLock { $0.update(items: done, done: done, of: total) }
+                }
+            }
+            bar.withLock { $0.clear() }
         } catch let error as StorageError where error.code == .invalidArgument {
             throw ToolError(.usage, error.message)
         }

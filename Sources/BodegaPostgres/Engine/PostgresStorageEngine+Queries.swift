@@ -104,20 +104,7 @@ extension PostgresStorageEngine: StorageIndexes {
         return try ItemIndex.indexes(rows, ofCollection: number)
     }
 
-    /// Creates an index, unless it exists.
-    ///
-    /// The user must own the table `emporium_items`, and have the right to create functions in its schema. Other users
-    /// need neither. The server builds the index without blocking readers and writers, one partition at a time, and
-    /// waits for transactions that are older. Only a batch that locks the table, which is rare, waits for the end of a
-    /// part. A build that was interrupted is continued by the next call, of any program.
-    ///
-    /// Programs that don't know this index keep it up to date when they write, and can write any bytes. The index uses
-    /// one more connection while it is created.
-    ///
-    /// - Throws: A ``/Bodega/StorageError``: ``/Bodega/StorageError/Code/permissionDenied`` without these rights,
-    ///   ``/Bodega/StorageError/Code/locked`` if other programs or open transactions prevented it for longer than
-    ///   ``PostgresDatabase/Options/timeout``, plus the time of a build, ``/Bodega/StorageError/Code/invalidArgument``
-    ///   if the path can't be in the database.
+    /// Creates an index, unless it exists, see ``createIndex(_:progress:)``.
     public func createIndex(_ index: StorageIndex) async throws {
         if index.searchForm != nil { throw StorageError.hasNoSearchIndex }
         try await checkExistence()
@@ -125,9 +112,42 @@ extension PostgresStorageEngine: StorageIndexes {
         try await builder(of: index).create()
     }
 
+    /// Creates an index, unless it exists.
+    ///
+    /// The user must own the table `emporium_items`, and have the right to create functions in its schema. Other users
+    /// need neither. The server builds the index without blocking readers and writers, one partition at a time, and
+    /// waits for transactions that are older. Only a batch that locks the table, which is rare, waits for the end of a
+    /// part.
+    ///
+    /// If the task is cancelled, the server stops, and this throws a `CancellationError`. The next call, of any program,
+    /// goes on after the partitions that are complete, and ``removeIndex(_:)`` removes what there is.
+    ///
+    /// Programs that don't know this index keep it up to date when they write, and can write any bytes. The index uses
+    /// one more connection while it is created, and another one from time to time for the progress.
+    ///
+    /// - Parameters:
+    ///   - index: The index.
+    ///   - progress: Receives the number of items that were read so far, which the server estimates, and the number of
+    ///     all.
+    /// - Throws: A ``/Bodega/StorageError``: ``/Bodega/StorageError/Code/permissionDenied`` without these rights,
+    ///   ``/Bodega/StorageError/Code/locked`` if other programs or open transactions prevented it for longer than
+    ///   ``PostgresDatabase/Options/timeout``, plus the time of a build, ``/Bodega/StorageError/Code/invalidArgument``
+    ///   if the path can't be in the database.
+    public func createIndex(
+        _ index: StorageIndex, progress: @escaping @Sendable (_ examined: Int, _ total: Int) -> Void
+    ) async throws {
+        try await checkExistence()
+        let total = try await fetchCount()
+        if try await fetchIndexes().contains(index) { return progress(total, total) }
+        var builder = try builder(of: index)
+        builder.progress = IndexBuildProgress(
+            pool: database.pool, clock: database.retries.clock, report: progress, total: total)
+        try await builder.create()
+    }
+
     /// Removes an index, also an incomplete one, and its forms for other versions of this package.
     ///
-    /// The rights are those for ``createIndex(_:)``. Readers and writers wait for a moment.
+    /// The rights are those for ``createIndex(_:progress:)``. Readers and writers wait for a moment.
     public func removeIndex(_ index: StorageIndex) async throws {
         let indexes = try await database.perform { try await TableCatalog.read($0).indexes }
         let builder = try builder(of: index)

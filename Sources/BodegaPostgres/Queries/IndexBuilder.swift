@@ -23,6 +23,8 @@ struct IndexBuilder: Sendable {
     let retries: Retries
     /// How long an operation may wait, in seconds.
     let timeout: TimeInterval
+    /// Receives how far the creation is, `nil` if it reports nothing.
+    var progress: IndexBuildProgress?
 
     private static let lock = "SELECT pg_try_advisory_lock(\(lockNumber), $1)"
     /// A random number, which stands for the indexes of a table.
@@ -36,8 +38,15 @@ struct IndexBuilder: Sendable {
         do {
             try await withLock { session, catalog in
                 try await createWhole(catalog, session)
-                for partition in catalog.partitions { try await createPart(on: partition, catalog, session) }
+                let sizes = catalog.partitions.map { Double($0.size) + 1 }
+                let whole = sizes.reduce(0, +)
+                for (number, partition) in catalog.partitions.enumerated() {
+                    let start = sizes[..<number].reduce(0, +) / whole
+                    try await createPart(
+                        on: partition, catalog, session, shares: (start, start + sizes[number] / whole))
+                }
             }
+            progress?.reportShare(1)
         } catch {
             throw explained(error, "create")
         }
@@ -75,7 +84,8 @@ struct IndexBuilder: Sendable {
     }
 
     private func createPart(
-        on partition: TableCatalog.Partition, _ catalog: TableCatalog, _ session: Session
+        on partition: TableCatalog.Partition, _ catalog: TableCatalog, _ session: Session,
+        shares: (start: Double, end: Double)
     ) async throws {
         let part = index.name(onPartition: partition.name)
         let found = catalog.indexes.first { !$0.isWhole && $0.name == part }
@@ -86,8 +96,14 @@ struct IndexBuilder: Sendable {
         }
         if found?.isValid != true {
             let table = name(partition.name, catalog)
-            try await run(
-                "CREATE INDEX CONCURRENTLY \(SQLText.identifier(part)) ON \(table) \(columns(catalog))", session, time)
+            let sql = "CREATE INDEX CONCURRENTLY \(SQLText.identifier(part)) ON \(table) \(columns(catalog))"
+            if let progress {
+                try await progress.during(table, from: shares.start, to: shares.end) {
+                    try await run(sql, session, time)
+                }
+            } else {
+                try await run(sql, session, time)
+            }
         }
         try await runBriefly(
             ["ALTER INDEX \(name(index.name, catalog)) ATTACH PARTITION \(name(part, catalog))"], session)

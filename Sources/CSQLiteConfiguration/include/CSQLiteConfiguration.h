@@ -18,4 +18,9 @@ void emporium_sqlite_keep_log(struct sqlite3 *connection);
 /// Returns an error of SQLite, among others if it has no FTS5.
 int emporium_sqlite_add_search_function(struct sqlite3 *connection);
 
+/// Refuses or allows changes of the schema's table on a connection. Some systems refuse them by default.
+///
+/// Returns whether they were refused before, or -1 if SQLite reports an error.
+int emporium_sqlite_defend(struct sqlite3 *connection, int isEnabled);
+
 #endif

@@ -84,6 +84,26 @@ struct InterruptedMaintenanceTests {
         }
     }
 
+    @Test("the creation of an index shows its progress on a terminal, and nothing of it remains there")
+    func progressOfIndex() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            try await fill(store, count: 9_000)
+            for isTerminal in [true, false] {
+                let result = await bodega("query", store, "--index", "a") {
+                    ($0.isErrorTerminal, $0.errorWidth) = (isTerminal, 80)
+                }
+                #expect(result.status == 0)
+                let lines = result.errors.components(separatedBy: "\r")
+                #expect(lines.contains { $0.contains("░") && $0.contains(" 0 %  0 items") } == isTerminal, "\(lines)")
+                #expect(lines.contains { $0.contains(" 100 %  9000 items") } == isTerminal, "\(lines)")
+                let end = (isTerminal ? "\u{1B}[K" : "") + "bodega: note: created an index over a.\n"
+                #expect(lines.last == end)
+                #expect(await bodega("query", store, "--drop-index", "a").status == 0)
+            }
+        }
+    }
+
     @Test("a signal after the last index leaves nothing to report, or ends the command before its query")
     func lateSignal() async throws {
         try await withFolder { folder in

@@ -189,6 +189,32 @@ struct ItemIndexTests {
         engine.database.disconnect()
     }
 
+    @Test func `A build reports how many items were read, also within a partition`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema, partitions: 2)
+        try await engine.write(items(20_000))
+        let reports = Locked<[Int]>([])
+        let progress = IndexBuildProgress(
+            pool: engine.database.pool, clock: ContinuousClock(),
+            report: { count, total in
+                #expect(total == 20_000)
+                reports.withLock { $0.append(count) }
+            }, total: 20_000, interval: .milliseconds(1))
+        let builder = IndexBuilder(
+            index: ItemIndex(index: index, collection: engine.number), pool: engine.database.pool,
+            retries: engine.database.retries, timeout: 60, progress: progress)
+        try await builder.create()
+        let found = reports.withLock { $0 }
+        #expect(found == found.sorted())
+        #expect((found.first, found.last) == (0, 20_000))
+        // The first partition ends near the middle.
+        #expect(found.contains { (1_000..<8_000).contains($0) } && found.contains { (12_000..<19_000).contains($0) })
+        reports.withLock { $0 = [] }
+        try await engine.createIndex(index) { count, _ in reports.withLock { $0.append(count) } }
+        #expect(reports.withLock { $0 } == [20_000])
+        #expect(try await engine.fetchIndexes() == [index])
+    }
+
     @Test func `An incomplete index is not used, and is removed`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema)

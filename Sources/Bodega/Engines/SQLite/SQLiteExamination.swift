@@ -64,10 +64,22 @@ struct SQLiteExamination {
             findings += try examine(table, "the collection \"\(name)\"")
         }
         for table in tables where !known.contains(table) {
+            if table.hasPrefix(SQLiteIndexBuild.prefix) {
+                if table.hasPrefix(SQLiteIndexBuild.prefix + "rows:") { findings.append(Self.incompleteIndex(table)) }
+                continue
+            }
             if try SQLiteCollections.isSpare(SQLiteTable(name: table), in: db) { continue }
             findings.append(try orphan(table))
         }
         return findings
+    }
+
+    private static func incompleteIndex(_ table: String) -> StorageFinding {
+        let name = table.dropFirst(SQLiteIndexBuild.prefix.count + "rows:".count)
+        let message = """
+            The index "\(name)" is being created, or its creation was interrupted. Create it to complete it, or remove it.
+            """
+        return StorageFinding(.remark, message)
     }
 
     private func orphan(_ table: String) throws -> StorageFinding {

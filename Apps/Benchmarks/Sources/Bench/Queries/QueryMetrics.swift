@@ -23,7 +23,7 @@ struct QueryMetrics {
                 try await change($0)
             },
             Metric("query.write.batch", baseline: "ours without an index", maximum: 1.3) { try await writing($0) },
-        ] + largeWindow + distinctValues
+        ] + largeWindow + distinctValues + indexCreation + searches
     }
 
     private static let middle = Date(timeIntervalSinceReferenceDate: 500_000_000)

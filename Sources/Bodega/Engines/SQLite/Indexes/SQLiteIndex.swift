@@ -21,7 +21,7 @@ import GRDB
 struct SQLiteIndex: Sendable {
     let index: StorageIndex
     /// The index's name, unquoted.
-    private let plainName: String
+    let plainName: String
     /// The index's name, quoted.
     let name: String
     /// The statement that creates the index, as SQLite keeps it.
@@ -30,7 +30,10 @@ struct SQLiteIndex: Sendable {
     let expressions: [String]
 
     /// The beginning of the names of all indexes of a table.
-    private static func start(of table: SQLiteTable) -> String { "emporium_index:\(table.plainName):" }
+    private static func start(of table: SQLiteTable) -> String { "\(prefix)\(table.plainName):" }
+
+    /// What the names of all indexes begin with.
+    static let prefix = "emporium_index:"
 
     /// SQLite ignores the case of names, so uppercase letters are marked.
     private static func escaped(_ path: String) -> String {

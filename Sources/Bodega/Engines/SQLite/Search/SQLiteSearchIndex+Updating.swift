@@ -8,15 +8,24 @@ extension SQLiteSearchIndex {
     /// How long one transaction adds rows.
     private static let maximumTime = Duration.milliseconds(40)
 
+    /// What one transaction has added.
+    struct Update: Sendable {
+        /// About how many rows.
+        var rows = 0
+        /// Whether there may be more.
+        var hasMore = false
+    }
+
     /// Adds rows that are noted or new, inside of a transaction, until there are no more, or some time is over.
-    ///
-    /// - Returns: Whether there may be more.
-    func update(in db: Database) throws -> Bool {
+    func update(_ update: inout Update, in db: Database) throws {
         let end = ContinuousClock.now + Self.maximumTime
         while try addNoted(in: db) || addNew(in: db) {
-            if ContinuousClock.now >= end { return true }
+            update.rows += Self.partSize
+            if ContinuousClock.now >= end {
+                update.hasMore = true
+                return
+            }
         }
-        return false
     }
 
     /// The number up to which rows were added.

@@ -28,7 +28,7 @@ final class SQLiteSearchUpdates: Sendable {
             defer { _ = running.withLock { $0.remove(table.name) } }
             do {
                 // The file may be closed in the meantime.
-                while try await file?.updateSearches(of: table) == true { continue }
+                while try await file?.updateSearches(of: table).hasMore == true { continue }
             } catch {
                 // The next search begins it again.
                 bodegaLogger.debug("An index for searches is not up to date.", metadata: ["error": "\(error)"])
@@ -41,14 +41,14 @@ extension SQLiteFile {
 
     /// Adds some rows to the indexes for searches of a collection.
     ///
-    /// - Returns: Whether there may be more.
-    func updateSearches(of table: SQLiteTable) async throws -> Bool {
-        let hasMore = Locked(false)
+    /// - Returns: About how many rows were added, and whether there may be more.
+    func updateSearches(of table: SQLiteTable) async throws -> SQLiteSearchIndex.Update {
+        let outcome = Locked(SQLiteSearchIndex.Update())
         try await writeUntilCancelled { db in
-            var more = false
-            for index in try SQLiteSearchIndex.all(of: table, in: db) where try index.update(in: db) { more = true }
-            hasMore.withLock { [more] in $0 = more }
+            var update = SQLiteSearchIndex.Update()
+            for index in try SQLiteSearchIndex.all(of: table, in: db) { try index.update(&update, in: db) }
+            outcome.withLock { [update] in $0 = update }
         }
-        return hasMore.withLock { $0 }
+        return outcome.withLock { $0 }
     }
 }

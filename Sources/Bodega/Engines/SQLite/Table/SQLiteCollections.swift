@@ -107,6 +107,7 @@ enum SQLiteCollections {
         try table.log.remove(in: db)
         try SQLiteRowNumbers.forget(table, in: db)
         try SQLiteSearchIndex.remove(of: table, in: db)
+        try SQLiteIndexBuild.removeAll(of: table, in: db)
         // With the table's indexes.
         try db.execute(sql: "DROP TABLE IF EXISTS \(table.name)")
         if try integer("SELECT max(id) FROM emporium_collections", in: db) == id {

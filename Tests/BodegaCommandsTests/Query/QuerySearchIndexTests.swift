@@ -1,0 +1,87 @@
+#if CommandLineTool
+import Bodega
+@testable import BodegaCommands
+import Foundation
+import Testing
+
+@Suite("An index for searches")
+struct QuerySearchIndexTests {
+
+    @Test("changes no result, is listed, used and removed")
+    func lifetime() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let texts = ["red apple", "green apple apple", "a pear", "redder", "Äpfel"]
+            for (number, text) in texts.enumerated() {
+                let item = #"{"title":"\#(text)","tags":["t\#(number % 2)"]}"#
+                try #require(await bodega("put", store, "\(number)", input: Array(item.utf8)).status == 0)
+            }
+            let fields = ["--search-in", "title", "--search-in", "tags"]
+            let searches = ["apple", "red*", "apple -red", "t0 OR pear", "-apple", "apfel", "\"green apple\"", "none"]
+            let results = [
+                [], ["--limit", "1"], ["--count"], ["--sort", "title"], ["--where", "@.title != 'a pear'"],
+            ]
+            let queries = searches.flatMap { words in
+                results.map { ["query", store, "--search", words] + fields + $0 }
+            }
+            var before: [RunResult] = []
+            for query in queries { before.append(await bodega(arguments: query)) }
+            let selected = await bodega(
+                arguments: ["query", store, "--search", "apple", "--select", "title"] + fields)
+            #expect(selected.text == "1\tgreen apple apple\n0\tred apple\n")
+            let created = await bodega("query", store, "--search-index", "title,tags")
+            #expect(created.errors == "bodega: note: created an index of the words in title,tags.\n")
+            #expect(created.status == 0 && created.text == "")
+            let again = await bodega("query", store, "--search-index", "title,tags")
+            #expect(again.errors == "bodega: note: there already is an index of the words in title,tags.\n")
+            for (query, before) in zip(queries, before) {
+                let after = await bodega(arguments: query)
+                #expect(after == before, "\(query): \(before.text) \(after.text)")
+            }
+            #expect(await bodega("query", store, "--indexes").text == "title,tags\twords\n")
+            let explained = await bodega(arguments: ["query", store, "--search", "apple", "--explain"] + fields).text
+            let plan = "finds items by words in the index title, tags (words), in the order of relevance"
+            #expect(explained.hasPrefix("\(plan)\nitems read: "), "\(explained)")
+            let removed = await bodega(
+                "query", store, "--drop-search-index", "title,tags", "--drop-index", "title,tags")
+            #expect(
+                removed.errors == """
+                    bodega: note: there is no index over title,tags.
+                    bodega: note: removed the index of the words in title,tags.
+
+                    """)
+            #expect(await bodega("query", store, "--indexes").text == "")
+        }
+    }
+
+    @Test("of parts of words is one of its own")
+    func substrings() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            for text in ["apple", "pineapple apple", "pear"] {
+                try #require(await bodega("put", store, text, input: Array(#"{"t":"\#(text)"}"#.utf8)).status == 0)
+            }
+            let created = await bodega("query", store, "--search-index", "t", "--substrings")
+            #expect(created.errors == "bodega: note: created an index of the parts of words in t.\n")
+            let query = ["query", store, "--search", "ppl", "--search-in", "t", "--substrings", "--select", "t"]
+            let found = await bodega(arguments: query + ["--sort", "t"]).text
+            #expect(found == "apple\tapple\npineapple apple\tpineapple apple\n")
+            #expect(
+                await bodega("query", store, "--indexes", "--json").text == #"{"path":"t","kind":"substrings"}"# + "\n")
+            #expect(await bodega("query", store, "--drop-search-index", "t").errors.contains("there is no index"))
+            #expect(await bodega("query", store, "--substrings").status == 64)
+            #expect(await bodega("query", store, "--search-index", "t..u").status == 64)
+        }
+    }
+
+    @Test("is not for folders")
+    func folders() async throws {
+        try await withFolder { folder in
+            let store = "disk:\(folder.path)/items"
+            try #require(await bodega("put", store, "a", input: Array(#"{"t":"a"}"#.utf8)).status == 0)
+            let refused = await bodega("query", store, "--search-index", "t")
+            #expect(refused.status == 64 && refused.errors.contains("A folder has no indexes"))
+        }
+    }
+}
+#endif
