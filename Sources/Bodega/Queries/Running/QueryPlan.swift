@@ -77,7 +77,9 @@ extension StorageQuery {
         if let best, best.count <= fewCandidates {
             return try await narrowed(by: best, and: indexes, on: engine, after: place)
         }
-        if let sorting { return ordered(by: sorting, after: place) }
+        // All items take less time in their own order, and have to be sorted, too.
+        let isSorted = limit < .max || order.count == 1 || sorting?.narrows == true
+        if let sorting, isSorted { return ordered(by: sorting, after: place) }
         if let best, case .index(let use) = best.way {
             let possible = use.possible
             var isUsed = !order.isEmpty || possible.intersection(.values).isOneKey || possible.isOneKey
