@@ -1,7 +1,7 @@
 /// A search by an index for searches, see ``StorageIndex/search(_:form:)``.
 ///
-/// The engine decides by the stored texts: those of the members at the index's paths, a list of texts as one text with a
-/// line feed between two of them. An item that is not JSON has none. What it finds, and in which order, is what
+/// The engine decides by the stored texts: those of the members at the index's paths, a list of texts as one text with
+/// a line feed between two of them. An item that is not JSON has none. What it finds, and in which order, is what
 /// ``SearchExpression`` and ``SearchRanking`` say of these texts, also for items that its index does not know yet.
 public struct StorageSearch: Sendable, Hashable {
 

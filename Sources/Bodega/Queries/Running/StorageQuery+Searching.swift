@@ -24,11 +24,11 @@ extension StorageQuery {
         if isInOrder, let place {
             search.place = StoragePlace(sortKey: place.keys.first, position: place.position)
         }
-        let order = search.relevance != nil ? "in the order of relevance" : "in insertion order"
+        let order = search.relevance != nil ? ", in the order of relevance" : ", in insertion order"
         return QueryPlan(
             scans: [.search(search)], firstInOrder: isInOrder ? 0 : 1, termCounts: isInOrder ? [self.order.count] : [],
             explanation:
-                "finds items by words in the index \(search.index)\(isInOrder ? ", \(order)" : " and sorts the matches")"
+                "finds items by words in the index \(search.index)\(isInOrder ? order : " and sorts the matches")"
         )
     }
 }

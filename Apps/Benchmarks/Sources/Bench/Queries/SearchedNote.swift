@@ -47,7 +47,8 @@ final class SearchedTable {
         func text(_ name: String) -> String { "json_extract(CAST(value AS TEXT), '$.\(name)')" }
         try database.execute(
             """
-            CREATE VIRTUAL TABLE words USING fts5(title, text, content = '', tokenize = 'unicode61 remove_diacritics 2');
+            CREATE VIRTUAL TABLE words
+            USING fts5(title, text, content = '', tokenize = 'unicode61 remove_diacritics 2');
             INSERT INTO words (rowid, title, text) SELECT rowid, \(text("title")), \(text("text")) FROM data;
             """)
         search = try CStatement(

@@ -13,11 +13,11 @@ import GRDB
 ///   a conflict notes the row that it may replace, for which SQLite runs no trigger.
 /// - `state` says how far the items were read.
 ///
-/// In the last transaction, `keys` becomes the index of the items' table, by a change of its row in SQLite's schema. Its
-/// pages stay as they are. From then on it is an index like any other, for any program.
+/// In the last transaction, `keys` becomes the index of the items' table, by a change of its row in SQLite's schema.
+/// Its pages stay as they are. From then on it is an index like any other, for any program.
 ///
-/// The tables remain if the program is killed, and the next creation of the index goes on. The pages at which they begin
-/// are in `state`: a copy that was made item by item, in which row numbers can differ, has others.
+/// The tables remain if the program is killed, and the next creation of the index goes on. The pages at which they
+/// begin are in `state`: a copy that was made item by item, in which row numbers can differ, has others.
 struct SQLiteIndexBuild: Sendable {
     let table: SQLiteTable
     let index: SQLiteIndex

@@ -4,8 +4,8 @@ import Logging
 
 /// Creates an index beside readers and writers.
 ///
-/// 1. A transaction creates the tables of an ``SQLiteIndexBuild``, or finds those of a creation that was killed. If there
-///    are few items, it creates the index, and nothing else happens.
+/// 1. A transaction creates the tables of an ``SQLiteIndexBuild``, or finds those of a creation that was killed. If
+///    there are few items, it creates the index, and nothing else happens.
 /// 2. The items are read in parts, in the order of their row numbers, each part in a transaction of its own. After each
 ///    one, other writers get a chance.
 /// 3. The items that were changed since step 1 are read again in parts. If few are left, the same transaction makes the

@@ -47,7 +47,8 @@ struct SQLiteSearchIndex: Sendable {
         return index.members.map { member in
             let path = SQLiteIndex.path(of: member)
             return """
-                \(SQLiteIndex.spelling(of: member))CASE WHEN \(Self.isRegular(row)) THEN CASE json_type(\(json), '\(path)') \
+                \(SQLiteIndex.spelling(of: member))CASE WHEN \(Self.isRegular(row)) \
+                THEN CASE json_type(\(json), '\(path)') \
                 WHEN 'text' THEN json_extract(\(json), '\(path)') \
                 WHEN 'array' THEN (SELECT group_concat(value, char(10)) FROM json_each(\(json), '\(path)') \
                 WHERE type = 'text') END END
@@ -170,7 +171,8 @@ struct SQLiteSearchIndex: Sendable {
         do {
             try db.execute(
                 sql: """
-                    CREATE VIRTUAL TABLE main.\(new.name) USING fts5(\(columns), content = '', tokenize = '\(tokenizer)')
+                    CREATE VIRTUAL TABLE main.\(new.name)
+                    USING fts5(\(columns), content = '', tokenize = '\(tokenizer)')
                     """)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             throw StorageError(
