@@ -164,8 +164,8 @@ struct SearchIndexTests {
             for step in 0..<24 {
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0: _ = try await engine.core.updateSearches(of: engine.table)
-                case 1: try await engine.write(Self.json(&random), key: keys.randomElement(using: &random)!)
-                case 2: try await engine.remove(key: keys.randomElement(using: &random)!)
+                case 1: try await engine.write(Self.json(&random), key: SearchSamples.pick(keys, &random))
+                case 2: try await engine.remove(key: SearchSamples.pick(keys, &random))
                 case 3:
                     let operations = keys.shuffled(using: &random).prefix(5).map {
                         StorageOperation.write(key: $0, data: Self.json(&random))

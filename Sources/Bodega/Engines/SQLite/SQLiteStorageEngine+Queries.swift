@@ -114,8 +114,8 @@ extension SQLiteStorageEngine: StorageIndexes {
     /// created, and can write any bytes. A large item is in memory while it is written to a collection with an index.
     ///
     /// If the task is cancelled before the index is complete, this throws a `CancellationError`, and nothing remains.
-    /// If the program ends before, the next call goes on, in any program, and ``removeIndex(_:)`` removes what there is.
-    /// Several programs can create an index together.
+    /// If the program ends before, the next call goes on, in any program, and ``removeIndex(_:)`` removes what there
+    /// is. Several programs can create an index together.
     ///
     /// An index for searches is used from the first part on; a search reads the items that are not in it yet. If the
     /// task is cancelled, or the program ends, it remains, and goes on with the next search or large batch.
