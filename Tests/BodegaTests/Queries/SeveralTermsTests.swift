@@ -7,7 +7,7 @@ import Testing
 @Suite("A sort by several properties", .serialized, .unhurriedReads, .timeLimit(.minutes(10)))
 struct SeveralTermsTests {
 
-    @Test("reads what a page needs, whatever the number of items", arguments: [400, 2_000], [false, true])
+    @Test("reads what a page needs, independent of the number of items", arguments: [400, 2_000], [false, true])
     func pages(count: Int, isInMemory: Bool) async throws {
         let folder = TemporaryFolder()
         let engine: any StorageBackend =
