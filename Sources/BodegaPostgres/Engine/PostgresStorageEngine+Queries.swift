@@ -118,8 +118,8 @@ extension PostgresStorageEngine: StorageIndexes {
     /// waits for transactions that are older. Only a batch that locks the table, which is rare, waits for the end of a
     /// part.
     ///
-    /// If the task is cancelled, the server stops, and this throws a `CancellationError`. The next call, of any program,
-    /// goes on after the partitions that are complete, and ``removeIndex(_:)`` removes what there is.
+    /// If the task is cancelled, the server stops, and this throws a `CancellationError`. The next call, of any
+    /// program, goes on after the partitions that are complete, and ``removeIndex(_:)`` removes what there is.
     ///
     /// Programs that don't know this index keep it up to date when they write, and can write any bytes. The index uses
     /// one more connection while it is created, and another one from time to time for the progress.

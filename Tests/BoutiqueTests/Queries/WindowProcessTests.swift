@@ -42,7 +42,8 @@ private struct Shown {
         let groups = Dictionary(grouping: window.items, by: \.decade)
         var order: [Int?] = []
         for chore in window.items where !order.contains(chore.decade) { order.append(chore.decade) }
-        return sectioned.sections.map(\.value) == order && sectioned.sections.map(\.items) == order.map { groups[$0] ?? [] }
+        return sectioned.sections.map(\.value) == order
+            && sectioned.sections.map(\.items) == order.map { groups[$0] ?? [] }
     }
 }
 
@@ -72,7 +73,8 @@ struct WindowProcessTests {
                     in: chores, limit: 15),
                 isMember: { !$0.isDone }, isBefore: { Self.comesFirst($0.rank, $1.rank, isDescending: true) }),
             Shown(
-                name: "done ones of a range", window: LiveQuery(
+                name: "done ones of a range",
+                window: LiveQuery(
                     Query(
                         where: #Predicate { $0.isDone && $0.rank ?? 0 >= 10 && $0.rank ?? 0 < 40 },
                         sortedBy: SortDescriptor(\.title), SortDescriptor(\.rank)),

@@ -77,7 +77,8 @@ extension SQLiteIndexBuild {
     /// Removes what remains of all creations for a table that is about to be removed, inside of a transaction.
     static func removeAll(of table: SQLiteTable, in db: Database) throws {
         let statement = try SQLiteStatement(
-            "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name GLOB '\(prefix)*:' || ?1 || ':*'", in: db)
+            "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name GLOB '\(prefix)*:' || ?1 || ':*'", in: db
+        )
         var names: [String] = []
         try statement.bind(table.plainName, at: 1) {
             defer { statement.reset() }
