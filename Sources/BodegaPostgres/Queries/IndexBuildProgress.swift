@@ -46,13 +46,13 @@ struct IndexBuildProgress: Sendable {
     func reportShare(_ share: Double) { report(Int(share * Double(total)), total) }
 
     /// The complete share of a build, in thousandths. Nearly all of the time is that of the first scan, in which the
-    /// server computes the keys.
+    /// server computes the keys. In the first block of a scan, the server reports that all blocks are done.
     private static let statement = Statement(
         """
         SELECT max(
             CASE
-            WHEN phase LIKE 'building index: scanning table%' THEN 900 * blocks_done / greatest(blocks_total, 1)
-            WHEN phase LIKE 'index validation: scanning table%' THEN 900 + 100 * blocks_done / greatest(blocks_total, 1)
+            WHEN phase LIKE 'building index: scanning table%'
+            THEN 900 * (blocks_done % greatest(blocks_total, 1)) / greatest(blocks_total, 1)
             WHEN phase LIKE 'building index: %' OR phase LIKE '%validation%' THEN 900
             WHEN phase = 'waiting for old snapshots' THEN 1000
             ELSE 0 END

@@ -77,8 +77,8 @@ struct SQLiteExamination {
     private static func incompleteIndex(_ table: String) -> StorageFinding {
         let name = table.dropFirst(SQLiteIndexBuild.prefix.count + "rows:".count)
         let message = """
-            The index "\(name)" is being created, or its creation was interrupted. Create it to complete it, or \
-            remove it.
+            The index "\(name)" is being created, or its creation was interrupted. Create it to complete it, or remove \
+            it.
             """
         return StorageFinding(.remark, message)
     }

@@ -62,17 +62,25 @@ struct SQLiteIndexBuild: Sendable {
         var total: Int
     }
 
-    /// Rows that are read in one transaction.
+    /// Rows that are added in one transaction.
     struct Part: Sendable {
         var first: Int
         var last: Int
         var count = 0
+        /// Their entries, in the order of the index.
+        var entries: [Entry] = []
+    }
+
+    /// A row's number, and the values of the index's expressions.
+    struct Entry: Sendable {
+        let id: Int
+        let values: [SQLiteValueCopy]
     }
 
     /// The limits of a part. It has at least one item.
     struct Limits: Sendable {
-        var rows = 4_000
-        var bytes = 4 << 20
+        var rows = 10_000
+        var bytes = 8 << 20
     }
 
     // MARK: State
@@ -150,6 +158,26 @@ struct SQLiteIndexBuild: Sendable {
         return try part(from: first, orTo: last, limits, statement)
     }
 
+    /// Computes the entries of a part. What others change afterwards is in `changed`.
+    func read(_ part: Part, in db: Database) throws -> Part {
+        let columns = index.expressions.indices
+        let statement = try SQLiteStatement(
+            """
+            SELECT rowid, \(index.expressions.joined(separator: ", ")) FROM \(table.name)
+            WHERE rowid BETWEEN ?1 AND ?2 ORDER BY \(columns.map { "\($0 + 2)" }.joined(separator: ", "))
+            """, in: db)
+        defer { statement.reset() }
+        try statement.bind(part.first, at: 1)
+        try statement.bind(part.last, at: 2)
+        var part = part
+        part.entries.reserveCapacity(part.count)
+        while try statement.step() {
+            let values = try columns.map { try statement.copy(at: Int32($0 + 1)) }
+            part.entries.append(Entry(id: statement.integer(at: 0) ?? 0, values: values))
+        }
+        return part
+    }
+
     /// Chooses a part of the rows of a statement, which are followed by the size of their values.
     ///
     /// - Parameter end: The last row of the part if the statement has no more.
@@ -170,16 +198,19 @@ struct SQLiteIndexBuild: Sendable {
         return part
     }
 
-    /// Adds the items of a part, inside of a transaction.
+    /// Adds the entries of a part, inside of a transaction.
     func add(_ part: Part, to state: State, in db: Database) throws -> State {
-        try db.executeDirectly(
-            """
-            INSERT INTO main.\(names.rows) SELECT rowid, \(index.expressions.joined(separator: ", "))
-            FROM \(table.name) WHERE rowid BETWEEN \(part.first) AND \(part.last) ORDER BY rowid
-            """)
+        let parameters = (0...index.expressions.count).map { "?\($0 + 1)" }.joined(separator: ", ")
+        let statement = try SQLiteStatement("INSERT INTO main.\(names.rows) VALUES (\(parameters))", in: db)
+        for entry in part.entries {
+            defer { statement.reset() }
+            try statement.bind(entry.id, at: 1)
+            for (number, value) in entry.values.enumerated() { try statement.bind(value, at: Int32(number + 2)) }
+            _ = try statement.step()
+        }
         var state = state
         state.next = part.last < state.last ? part.last + 1 : nil
-        state.count += part.count
+        state.count += part.entries.count
         try db.executeDirectly(
             "UPDATE main.\(names.state) SET next = \(state.next.map(String.init) ?? "NULL"), count = \(state.count)")
         return state

@@ -6,8 +6,8 @@ import Logging
 ///
 /// 1. A transaction creates the tables of an ``SQLiteIndexBuild``, or finds those of a creation that was killed. If
 ///    there are few items, it creates the index, and nothing else happens.
-/// 2. The items are read in parts, in the order of their row numbers, each part in a transaction of its own. After each
-///    one, other writers get a chance.
+/// 2. The items are read in parts, in the order of their row numbers, and the entries of each part are added in a
+///    transaction of its own, before which other writers get a chance.
 /// 3. The items that were changed since step 1 are read again in parts. If few are left, the same transaction makes the
 ///    entries the index of the items' table.
 /// 4. What remains is removed in parts.
@@ -21,13 +21,15 @@ struct SQLiteIndexBuilder: Sendable {
     /// How long transactions are, and what is between them.
     struct Pace: Sendable {
         var limits = SQLiteIndexBuild.Limits()
-        /// How long the statements of a transaction should take. Its commit writes at most a page or two for each item.
+        /// How long the statements of a transaction should take. Its commit takes as long again or twice as long,
+        /// because nearly each entry can be on another page.
         var time: Duration = .milliseconds(25)
         /// The time for other writers. While they wait, SQLite pauses for 25 milliseconds at most in the first tenth of
         /// a second, so they find it.
         var pause: Duration = .milliseconds(30)
-        /// The limits of the number of items. With fewer, the commits would take most of the time.
-        var rows = 2_000...10_000
+        /// The limits of the number of items. Each commit writes again what the one before has written, so small ones
+        /// would take most of the time.
+        var rows = 5_000...25_000
 
         /// Adjusts the limit of the number of items after statements that took a time.
         mutating func adjust(to duration: Duration) {
@@ -72,7 +74,9 @@ struct SQLiteIndexBuilder: Sendable {
         while let next = state.next {
             progress(state.count, state.total)
             let (last, limits) = (state.last, pace.limits)
-            let part = try await file.readMany { [build] in try build.part(from: next, to: last, limits, in: $0) }
+            let part = try await file.readUntilCancelled { [build] db, _ in
+                try build.read(build.part(from: next, to: last, limits, in: db), in: db)
+            }
             let after = try await transaction(&pace) { [build] db -> SQLiteIndexBuild.State? in
                 guard let state = try build.state(in: db) else { return nil }
                 // Another program may have added the part.
@@ -182,7 +186,7 @@ struct SQLiteIndexBuilder: Sendable {
         guard try await file.readMany({ [build] in try build.exists(in: $0) }) else { return }
         let isDone = Locked(false)
         while !isDone.withLock({ $0 }) {
-            let count = pace.limits.rows * 4
+            let count = pace.limits.rows
             try await file.writeUnreported { [build] db in
                 // Another program may have begun.
                 let done = try build.state(in: db) != nil || build.removeRows(count: count, in: db)

@@ -186,6 +186,19 @@ struct SQLiteStatement {
         sqlite3_column_type(raw, column) == SQLITE_NULL
     }
 
+    /// A copy of the value in a column of the current row.
+    func copy(at column: Int32) throws -> SQLiteValueCopy {
+        guard let copy = SQLiteValueCopy(sqlite3_column_value(raw, column)) else {
+            throw DatabaseError(resultCode: .SQLITE_NOMEM)
+        }
+        return copy
+    }
+
+    /// Binds a copy of a value, which stays bound.
+    func bind(_ value: SQLiteValueCopy, at index: Int32) throws {
+        try check(sqlite3_bind_value(raw, index, value.pointer))
+    }
+
     private func check(_ code: Int32) throws {
         if code == SQLITE_OK { return }
         var error = failure()
@@ -219,3 +232,16 @@ nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> = {
     pointer.initialize(to: 0)
     return UnsafePointer(pointer)
 }()
+
+/// A copy of a value of any type, independent of its connection.
+final class SQLiteValueCopy: @unchecked Sendable {
+    // @unchecked because SQLite does not change it.
+    fileprivate let pointer: OpaquePointer
+
+    fileprivate init?(_ value: OpaquePointer?) {
+        guard let copy = sqlite3_value_dup(value) else { return nil }
+        pointer = copy
+    }
+
+    deinit { sqlite3_value_free(pointer) }
+}
