@@ -81,12 +81,11 @@ struct SQLiteIndexBuildTests {
     private func randomStatement(_ random: inout SeededGenerator) -> String {
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         let (key, row, other) = (number(0...80), number(-3...90), number(0...80))
-        let value = [
+        let values = [
             "{\"a\":\(number(0...9))}", "{}", "[", "{\"a\":\"t\(number(0...9))\"}", "{\"a\":\(number(0...99)).5}",
         ]
-        .randomElement(using: &random)!
-        let conflict = ["", "OR REPLACE", "OR IGNORE", "OR FAIL", "OR ABORT", "OR ROLLBACK"]
-            .randomElement(using: &random)!
+        let value = values[number(0...4)]
+        let conflict = ["", "OR REPLACE", "OR IGNORE", "OR FAIL", "OR ABORT", "OR ROLLBACK"][number(0...5)]
         return switch number(0...9) {
         case 0: "INSERT \(conflict) INTO data (key, value) VALUES ('\(key)', '\(value)')"
         case 1: "INSERT OR REPLACE INTO data (rowid, key, value) VALUES (\(row), '\(key)', '\(value)')"
