@@ -105,8 +105,8 @@ extension SQLiteStorageEngine: StorageIndexes {
 
     /// Creates an index, unless it exists.
     ///
-    /// Readers don't wait, and other writers wait for less than a tenth of a second at a time, apart from the time for
-    /// a large item: the items are read in parts. A million items of 256 bytes take about seven seconds, and about 40
+    /// Readers don't wait, and other writers wait for about a tenth of a second at a time, or longer on a busy machine
+    /// or a slow disk: the items are read in parts. A million items of 256 bytes take about seven seconds, and about 40
     /// MB of the file, of which 25 MB or less remain in use. Until the index is complete, each write of other programs
     /// takes longer, and so does a large batch.
     ///
