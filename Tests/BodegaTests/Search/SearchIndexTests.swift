@@ -151,7 +151,7 @@ struct SearchIndexTests {
 
     @Test("A search finds what FTS5 finds in the items, after any changes by any program, with parts of them indexed")
     func anyChanges() async throws {
-        for seed in Seed.current..<Seed.current + UInt64(max(TestSizes.queries / 50, 8)) {
+        for seed in Seed.current..<Seed.current + UInt64(max(TestSizes.queries / 20, 20)) {
             var random = SeededGenerator(seed: seed)
             let folder = TemporaryFolder()
             let engine = try SQLiteStorageEngine(opening: folder.directory)

@@ -24,7 +24,7 @@ extension SQLiteSearchIndex {
         return [
             trigger("inserted", "AFTER INSERT", when: "NEW.rowid <= \(built)", noting(new: "NEW.rowid")),
             trigger(
-                "updated", "AFTER UPDATE", when: "OLD.rowid <= \(built) AND \(isChanged)",
+                "updated", "AFTER UPDATE", when: "(OLD.rowid <= \(built) OR NEW.rowid <= \(built)) AND \(isChanged)",
                 noting(changed: "OLD") + noting(new: "NEW.rowid", where: "NEW.rowid <= \(built)")),
             trigger("deleted", "AFTER DELETE", when: "OLD.rowid <= \(built)", noting(changed: "OLD")),
             trigger(
@@ -56,7 +56,7 @@ extension SQLiteSearchIndex {
             "UPDATE \(notes) SET state = \(State.new) WHERE row = \(row).rowid AND state = \(State.irregular)",
             """
             INSERT INTO \(notes) SELECT \(row).rowid, \(State.changed), \(texts(of: row).joined(separator: ", ")) \
-            WHERE NOT EXISTS (SELECT 1 FROM \(notes) WHERE row = \(row).rowid)
+            WHERE \(row).rowid <= \(built) AND NOT EXISTS (SELECT 1 FROM \(notes) WHERE row = \(row).rowid)
             """,
         ]
     }
