@@ -33,8 +33,9 @@ struct QueryCommand: ConsoleCommand {
             directions. Items with equal values, and all items without --sort and --search, come in the order in which \
             they were first written.
 
-            Items are printed as they are found, and reading stops at the limit, without --sort and --search and with \
-            --sort in the order of an index. Otherwise all items are read, and those that are found are sorted. An \
+            Items are printed as they are found, and reading stops at the limit, without --sort and --search, and in \
+            the order of an index. Otherwise all items that an index does not leave out are read, and those that are \
+            found are sorted. An \
             item that another program changes in the meantime may be missing, or be printed twice. Items that are not \
             JSON are left out, and the number of those that were read is reported on standard error. If an item is \
             encrypted and can't be decrypted, it is unknown whether it meets the condition: the others are printed, \

@@ -1,6 +1,7 @@
 import BodegaTesting
 import Foundation
 import GRDB
+import GRDBSQLite
 import TestSupport
 import Testing
 
@@ -80,6 +81,43 @@ struct SearchIndexUseTests {
         let low = Query<Article>(where: #Predicate { $0.rank == 70 }).searching("number")
         #expect(try await storage.fetch(low, limit: 5).objects == articles.filter { $0.rank == 70 })
         #expect(counting.take() <= 2)
+    }
+
+    @Test("Counting ends at a limit, and a scan with its receiver, however many items have a word")
+    func earlyEnd() async throws {
+        let search = StorageSearch(.search(["title", "body", "tags"]), .words("number"))
+        var steps: [[Int32]] = []
+        for count in [600, 2_400] {
+            let engine = try SQLiteStorageEngine(openingFile: folder.file("\(count)"), durability: .relaxed)
+            try await Self.store(Self.articles(count), in: engine)
+            try await engine.createIndex(search.index)
+            let read = try await engine.core.readLoosely { [table = engine.table] db in
+                func steps(_ body: () throws -> Void) throws -> Int32 {
+                    let matching = "SELECT rowid FROM main.emporium_search_1 WHERE emporium_search_1 MATCH ?1"
+                    func all() -> Int32 {
+                        var (sum, statement) = (Int32(0), sqlite3_next_stmt(db.sqliteConnection, nil))
+                        while let next = statement {
+                            if String(cString: sqlite3_sql(next)).hasPrefix(matching) {
+                                sum += sqlite3_stmt_status(next, SQLITE_STMTSTATUS_VM_STEP, 0)
+                            }
+                            statement = sqlite3_next_stmt(db.sqliteConnection, next)
+                        }
+                        return sum
+                    }
+                    let before = all()
+                    try body()
+                    return all() - before
+                }
+                let counting = try steps {
+                    let found = try table.count(.search(search), upTo: 10, in: db)
+                    #expect(found == 10)
+                }
+                let reading = try steps { try table.scan(.search(search), .data, in: db) { _ in false } }
+                return [counting, reading]
+            }
+            steps.append(read)
+        }
+        #expect(steps[0] == steps[1] && steps[0].allSatisfy { $0 > 0 }, "\(steps)")
     }
 
     @Test("The plan says that an index is used; without one, or for what it can't find, all items are read")

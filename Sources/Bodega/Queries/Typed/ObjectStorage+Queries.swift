@@ -7,7 +7,7 @@ extension ObjectStorage {
     ///
     /// An engine with an index, see ``Queryable``, reads only some items. Of other engines, this reads all items, some
     /// at a time, and keeps about twice as many as the limit. The first page of a search in the order of relevance
-    /// needs one more read of all items, on each engine.
+    /// needs one more read of all items if there is no index for it.
     ///
     /// Pages begin after the last object of the page before. An object that changes its place between two calls can be
     /// on both pages or on none, an object that stays where it is is on one.

@@ -70,9 +70,7 @@ extension SQLiteTable {
     func count(_ scan: StorageScan, upTo limit: Int, in db: Database) throws -> Int {
         // Counting many items again would read the same pages of the index again.
         if limit == .max { try db.allowLargeCache() }
-        if case .search(let search) = scan {
-            return min(try SQLiteSearch(search, of: self, in: db).rows().count, limit)
-        }
+        if case .search(let search) = scan { return try SQLiteSearch(search, of: self, in: db).count(upTo: limit) }
         if case .range(let index, let equal, let lower, let upper, let isDescending, let place?) = scan {
             let column = try SQLiteColumn(of: index, self, after: equal)
             guard column.isLast else { throw StorageError.hasNoPlaces }

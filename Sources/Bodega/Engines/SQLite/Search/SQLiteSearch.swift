@@ -87,7 +87,14 @@ struct SQLiteSearch {
 
     /// The number of rows that match a query of FTS5, without noted ones.
     private func count(_ query: String) throws -> Int {
-        if !noted.isEmpty { return try rows(matching: query).count }
+        if !noted.isEmpty {
+            var count = 0
+            try forEachKnownRow(matching: query) { _ in
+                count += 1
+                return true
+            }
+            return count
+        }
         let statement = try SQLiteStatement(
             "SELECT count(*) FROM main.\(index.name) WHERE \(index.name) MATCH ?1", in: db)
         defer { statement.reset() }
@@ -97,33 +104,57 @@ struct SQLiteSearch {
 
     // MARK: Insertion order
 
-    /// The rows that match, in insertion order, after the place of the search.
-    func rows() throws -> [Int] {
+    /// Passes on the rows that match, in insertion order, after the place of the search, as FTS5 finds them.
+    ///
+    /// - Parameter receive: Returns whether it needs more.
+    func forEachRow(_ receive: (Int) throws -> Bool) throws {
         guard let query = pattern.fts5 else { throw cannotFind }
         let start = search.place?.position ?? .min
-        let known = try rows(matching: query, after: start)
-        let others = try unknown().filter { row in
+        var others = try unknown().filter { row in
             row.row > start && pattern.matches { row.counts?.has($0) ?? false }
+        }.map(\.row)[...]
+        var needsMore = true
+        try forEachKnownRow(matching: query, after: start) { row in
+            while needsMore, let other = others.first, other < row {
+                others.removeFirst()
+                needsMore = try receive(other)
+            }
+            if needsMore { needsMore = try receive(row) }
+            return needsMore
         }
-        if others.isEmpty { return known }
-        return (known + others.map(\.row)).sorted()
+        for other in others where needsMore { needsMore = try receive(other) }
     }
 
-    private func rows(matching query: String, after start: Int = .min) throws -> [Int] {
-        try Self.rows(
-            "SELECT rowid FROM main.\(index.name) WHERE \(index.name) MATCH ?1 AND rowid > ?2", query, start, in: db
-        ).filter { !noted.contains($0) }
+    /// The number of rows that match after the place of the search, up to a limit.
+    func count(upTo limit: Int) throws -> Int {
+        var count = 0
+        if limit <= 0 { return 0 }
+        try forEachRow { _ in
+            count += 1
+            return count < limit
+        }
+        return count
     }
 
-    private static func rows(
-        _ sql: String, _ query: String? = nil, _ start: Int = .min, in db: Database
-    ) throws -> [Int] {
+    /// Passes on the rows that FTS5 finds, without noted ones.
+    private func forEachKnownRow(
+        matching query: String, after start: Int = .min, _ receive: (Int) throws -> Bool
+    ) throws {
+        let statement = try SQLiteStatement(
+            "SELECT rowid FROM main.\(index.name) WHERE \(index.name) MATCH ?1 AND rowid > ?2", in: db)
+        defer { statement.reset() }
+        try statement.bindCopy(of: query, at: 1)
+        try statement.bind(start, at: 2)
+        while try statement.step() {
+            let row = statement.integer(at: 0) ?? 0
+            if !noted.isEmpty, noted.contains(row) { continue }
+            if try !receive(row) { return }
+        }
+    }
+
+    private static func rows(_ sql: String, in db: Database) throws -> [Int] {
         let statement = try SQLiteStatement(sql, in: db)
         defer { statement.reset() }
-        if let query {
-            try statement.bindCopy(of: query, at: 1)
-            try statement.bind(start, at: 2)
-        }
         var rows: [Int] = []
         while try statement.step() { rows.append(statement.integer(at: 0) ?? 0) }
         return rows

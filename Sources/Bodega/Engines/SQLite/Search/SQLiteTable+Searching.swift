@@ -18,8 +18,7 @@ extension SQLiteTable {
             return try receive(item)
         }
         guard let relevance = search.relevance else {
-            for row in try reading.rows() where try !pass(StoragePlace(position: row)) { return }
-            return
+            return try reading.forEachRow { try pass(StoragePlace(position: $0)) }
         }
         var places = try reading.places(by: relevance)
         while let place = places.next() { if try !pass(place) { return } }
