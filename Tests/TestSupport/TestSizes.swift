@@ -7,8 +7,8 @@ import Foundation
 package enum TestSizes {
     /// The random nestings of wrappers that the model test checks with faults.
     package static let nestings = size("EMPORIUM_NESTINGS", quick: 4, usual: 8, ci: 16, all: 400)
-    /// The engines in which each wrapper passes the conformance suite, out of three.
-    package static let wrappedEngines = size("EMPORIUM_WRAPPED_ENGINES", quick: 1, usual: 1, ci: 3, all: 3)
+    /// The engines in which each wrapper passes the conformance suite, random ones out of three.
+    package static let wrappedEngines = size("EMPORIUM_WRAPPED_ENGINES", quick: 1, usual: 1, ci: 1, all: 3)
     /// The random triples of wrappers that pass the conformance suite, each in one engine.
     package static let triples = size("EMPORIUM_TRIPLES", quick: 1, usual: 3, ci: 3, all: 30)
     /// The steps of a comparison of an engine with a dictionary.
@@ -25,7 +25,7 @@ package enum TestSizes {
     /// How often stores of several collections are opened while units move between them.
     package static let openings = size("EMPORIUM_OPENINGS", quick: 20, usual: 60, ci: 60, all: 1_000)
     /// The kills of a process in transactions of a store.
-    package static let transactionKills = size("EMPORIUM_TRANSACTION_KILLS", quick: 5, usual: 20, ci: 100, all: 500)
+    package static let transactionKills = size("EMPORIUM_TRANSACTION_KILLS", quick: 5, usual: 20, ci: 50, all: 500)
     /// The suspensions of a process at random moments.
     package static let suspensions = size("EMPORIUM_SUSPENSIONS", quick: 10, usual: 50, ci: 50, all: 10_000)
     /// How often another engine removes and fills a collection that is observed.
@@ -40,7 +40,7 @@ package enum TestSizes {
     /// The indexes that are created beside random statements.
     package static let indexBuilds = size("EMPORIUM_INDEX_BUILDS", quick: 20, usual: 100, ci: 100, all: 10_000)
     /// The databases with random references from which items are removed.
-    package static let references = size("EMPORIUM_REFERENCES", quick: 60, usual: 200, ci: 200, all: 20_000)
+    package static let references = size("EMPORIUM_REFERENCES", quick: 60, usual: 100, ci: 100, all: 20_000)
     /// The items that go with one that is removed.
     package static let children = size("EMPORIUM_CHILDREN", quick: 3_000, usual: 20_000, ci: 20_000, all: 100_000)
     /// The mutated documents that the record coder and Foundation decode.
@@ -51,7 +51,7 @@ package enum TestSizes {
     package static let increments = size("EMPORIUM_INCREMENTS", quick: 100, usual: 1_000, ci: 1_000, all: 100_000)
     /// The operations after which a cache must be within its limits.
     package static let cacheOperations = size(
-        "EMPORIUM_CACHE_OPERATIONS", quick: 30_000, usual: 100_000, ci: 300_000, all: 3_000_000)
+        "EMPORIUM_CACHE_OPERATIONS", quick: 30_000, usual: 100_000, ci: 100_000, all: 3_000_000)
 
     /// Whether streams have the largest items that the engines support: a gibibyte on disk.
     package static let haveLargestItems = size("EMPORIUM_LARGE_ITEMS", quick: 0, usual: 0, ci: 0, all: 1) == 1
