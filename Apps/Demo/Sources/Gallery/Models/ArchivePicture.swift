@@ -6,7 +6,7 @@ struct ArchivePicture: Codable, Hashable, Sendable, Identifiable {
     /// The identifier; see ``Picture/isValidID(_:)``.
     let id: String
     let title: String
-    /// The title in lower case, by which pictures are found and sorted.
+    /// The title in lower case, by which pictures are sorted.
     let sortTitle: String
     let colour: Colour
     let tags: [String]
@@ -29,6 +29,7 @@ extension ArchivePicture: Queryable {
         Index("sortTitle", \ArchivePicture.sortTitle), Index("colour", \ArchivePicture.colour),
         Index("paintedAt", \ArchivePicture.paintedAt), Index("likes", \ArchivePicture.likes),
     ]
+    static let searchable = [Searchable("title", \ArchivePicture.title)]
 }
 
 extension ArchivePicture {

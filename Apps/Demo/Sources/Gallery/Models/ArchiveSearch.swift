@@ -4,7 +4,7 @@ import HummingbirdCore
 
 /// What a page of the archive shows: the values of its search form, which are also those of its address.
 struct ArchiveSearch: Sendable, Hashable {
-    /// The beginning of the titles; empty for all titles.
+    /// Words of the titles, of which the last one may be the beginning of a word; empty for all titles.
     var title = ""
     /// The colour, `nil` for all colours.
     var colour: ArchivePicture.Colour?
@@ -21,7 +21,7 @@ struct ArchiveSearch: Sendable, Hashable {
     static let pageSize = 24
     /// The maximum number of pictures on a page.
     static let limit = 40 * pageSize
-    /// The maximum size of a title, in bytes.
+    /// The maximum size of the words, in bytes.
     static let titleLimit = 200
 }
 
@@ -53,23 +53,17 @@ extension ArchiveSearch {
 
     /// The query for the pictures.
     var query: Query<ArchivePicture> {
-        let prefix = title.lowercased()
         let descriptor: SortDescriptor<ArchivePicture> =
             switch order {
             case .title: SortDescriptor(\.sortTitle)
             case .newest: SortDescriptor(\.paintedAt, order: .reverse)
             case .liked: SortDescriptor(\.likes, order: .reverse)
             }
-        // Each condition in a predicate of its own, because an index can't narrow `prefix.isEmpty || …`.
-        switch (prefix.isEmpty, colour) {
-        case (true, nil): return Query(sortedBy: descriptor)
-        case (true, let colour?):
-            return Query(where: #Predicate { $0.colour == colour }, sortedBy: descriptor)
-        case (false, nil):
-            return Query(where: #Predicate { $0.sortTitle.starts(with: prefix) }, sortedBy: descriptor)
-        case (false, let colour?):
-            return Query(
-                where: #Predicate { $0.sortTitle.starts(with: prefix) && $0.colour == colour }, sortedBy: descriptor)
-        }
+        var query = Query(sortedBy: descriptor)
+        if let colour { query = Query(where: #Predicate { $0.colour == colour }, sortedBy: descriptor) }
+        return title.isEmpty ? query : query.searching(expression)
     }
+
+    /// What the titles are searched for.
+    var expression: SearchExpression { SearchExpression(title, completingLastWord: true) }
 }

@@ -92,7 +92,9 @@ struct ArchiveEvents: Sendable {
         var at: Int?
     }
 
-    private func html(_ picture: ArchivePicture) -> String { templates.render(ArchiveCard(picture)) }
+    private func html(_ picture: ArchivePicture) -> String {
+        templates.render(ArchiveCard(picture, foundBy: search.expression))
+    }
 
     // MARK: The summary
 

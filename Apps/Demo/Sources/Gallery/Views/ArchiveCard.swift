@@ -1,9 +1,12 @@
+import Bodega
 import Foundation
 
 /// A picture of the archive in the form that templates use, with a sketch that its seed determines.
 struct ArchiveCard: Sendable {
     let id: String
     let title: String
+    /// The title, divided where a search has found something.
+    let titleParts: [Part]
     let description: String
     let year: Int
     let likes: Int
@@ -15,6 +18,12 @@ struct ArchiveCard: Sendable {
     let sun: String
     let hills: [Hill]
 
+    /// A part of the title.
+    struct Part: Sendable {
+        let text: String
+        let isFound: Bool
+    }
+
     /// A part of the sketch.
     struct Hill: Sendable {
         let path: String
@@ -22,9 +31,14 @@ struct ArchiveCard: Sendable {
     }
 
     /// Creates a card.
-    init(_ picture: ArchivePicture) {
+    ///
+    /// - Parameters:
+    ///   - picture: The picture.
+    ///   - expression: The search that has found it.
+    init(_ picture: ArchivePicture, foundBy expression: SearchExpression) {
         id = picture.id
         title = picture.title
+        titleParts = Self.parts(of: title, foundBy: expression)
         likes = picture.likes
         year = Calendar.utc.component(.year, from: picture.paintedAt)
         description =
@@ -50,6 +64,17 @@ struct ArchiveCard: Sendable {
             hills.append(Hill(path: path, color: ink))
         }
         self.hills = hills
+    }
+
+    private static func parts(of title: String, foundBy expression: SearchExpression) -> [Part] {
+        var parts: [Part] = []
+        var end = title.startIndex
+        for range in expression.highlights(in: title) {
+            parts.append(Part(text: String(title[end..<range.lowerBound]), isFound: false))
+            parts.append(Part(text: String(title[range]), isFound: true))
+            end = range.upperBound
+        }
+        return parts + [Part(text: String(title[end...]), isFound: false)]
     }
 }
 

@@ -34,7 +34,7 @@ extension ArchivePage {
             Chrome.Choice(value: order.rawValue, label: order.label, isChosen: order == search.order)
         }
         self.summary = summary
-        cards = pictures.map(ArchiveCard.init)
+        cards = pictures.map { ArchiveCard($0, foundBy: search.expression) }
     }
 }
 
