@@ -88,9 +88,9 @@ struct ArchiveTests {
 
     private nonisolated static func expected(_ search: ArchiveSearch) -> [ArchivePicture] {
         let matches = pictures.filter { picture in
-            let words = words(of: picture.title), wanted = words(of: search.title)
-            return wanted.dropLast().allSatisfy(words.contains)
-                && (wanted.last.map { last in words.contains { $0.hasPrefix(last) } } ?? true)
+            let (found, wanted) = (words(of: picture.title), words(of: search.title))
+            return wanted.dropLast().allSatisfy(found.contains)
+                && (wanted.last.map { last in found.contains { $0.hasPrefix(last) } } ?? true)
                 && (search.colour == nil || picture.colour == search.colour)
         }
         // Equal pictures stay in the order in which they were created.
@@ -105,7 +105,7 @@ struct ArchiveTests {
 
     private nonisolated static func words(of text: String) -> [String] {
         text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
-            .components(separatedBy: .alphanumerics.inverted).filter { !$0.isEmpty }
+            .components(separatedBy: CharacterSet.alphanumerics.inverted).filter { !$0.isEmpty }
     }
 
     /// The identifiers of the pictures in a text.
