@@ -23,7 +23,7 @@ struct Wrapper: Sendable, CustomStringConvertible {
     var description: String { name }
 
     static let all: [Wrapper] = {
-        var all = [logged, prefixed, encrypted, keyHiding, retrying, cached, limited, expiring, mirrored]
+        var all = [logged, prefixed, encrypted, keyHiding, retrying, cached, limited, expiring, mirrored, scoped]
         #if Metrics
         all.append(metered)
         #endif
@@ -82,6 +82,14 @@ struct Wrapper: Sendable, CustomStringConvertible {
     /// The mirror answers reads that the base can't.
     static let mirrored = Wrapper("mirrored", readsBase: false, isQueryable: false) { engine, _ in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.mirrored(to: MemoryStorageEngine()) }
+        return wrapped(engine)
+    }
+
+    /// The items of the tests are in the scope.
+    static let scoped = Wrapper("scoped") { engine, _ in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
+            engine.scoped(to: StorageScope(rights: .all) { $0 != Data("hidden".utf8) })
+        }
         return wrapped(engine)
     }
 

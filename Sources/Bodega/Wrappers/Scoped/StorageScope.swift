@@ -1,0 +1,82 @@
+public import Foundation
+import RecordCoder
+
+/// What a client may see and do in a collection. ``StorageEngine/scoped(to:)`` returns an engine that is limited to it.
+///
+/// ```swift
+/// let scope = try StorageScope(matching: #"@.owner == "ada""#)
+/// let notes = database.scoped(to: scope)
+/// ```
+///
+/// A scope without a filter has all items.
+public struct StorageScope: Sendable {
+
+    /// What a client may do with the items of a scope.
+    public struct Rights: OptionSet, Sendable, Hashable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Reading items, and finding, counting and sorting them.
+        public static let read = Rights(rawValue: 1 << 0)
+
+        /// Adding, overwriting and removing items.
+        public static let write = Rights(rawValue: 1 << 1)
+
+        /// Following changes. It takes the right to read, too.
+        public static let observe = Rights(rawValue: 1 << 2)
+
+        /// Creating and removing indexes, and declaring references.
+        public static let manage = Rights(rawValue: 1 << 3)
+
+        /// All rights to items.
+        public static let items: Rights = [.read, .write, .observe]
+
+        /// All rights.
+        public static let all: Rights = [.items, .manage]
+    }
+
+    /// What a client may do.
+    public let rights: Rights
+
+    /// Whether an item is in the scope; `nil` if all are.
+    let condition: (@Sendable (Data) -> Bool)?
+
+    /// Creates a scope of all items of a collection.
+    public init(rights: Rights) {
+        self.init(rights: rights, where: nil)
+    }
+
+    /// Creates a scope of the items that match a filter.
+    ///
+    /// Items that are not JSON are not in it.
+    ///
+    /// - Parameters:
+    ///   - filter: A filter expression of RFC 9535 on the items' JSON, such as `@.owner == "ada"`; see
+    ///     ``Query/init(matching:sortedBy:)``.
+    ///   - rights: What a client may do.
+    /// - Throws: ``StorageError/Code/invalidArgument`` if the filter is not valid.
+    public init(matching filter: String, rights: Rights = .items) throws {
+        let filter = try JSONFilterParser.parse(filter)
+        self.init(rights: rights) { data in
+            data.withUnsafeBytes { bytes in
+                guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return false }
+                return filter.accepts(bytes, range)
+            }
+        }
+    }
+
+    /// - Parameter condition: Whether an item is in the scope; `nil` if all are.
+    package init(rights: Rights, where condition: (@Sendable (Data) -> Bool)?) {
+        (self.rights, self.condition) = (rights, condition)
+    }
+
+    /// Whether an item is in the scope.
+    public func contains(_ data: Data) -> Bool { condition?(data) ?? true }
+
+    func require(_ right: Rights, _ action: String) throws {
+        guard rights.contains(right) else {
+            throw StorageError(.permissionDenied, "The scope of this engine does not include the right to \(action).")
+        }
+    }
+}
