@@ -38,8 +38,8 @@ import Testing
         "Tests/BodegaTests/Streams/StreamTests.swift",
         "Tests/BodegaPostgresTests/PostgresReadmeTests.swift", "Tests/BodegaHTTPTests/PipelineTests.swift",
         "Tests/BodegaTests/Queries/QueriesGuideTests.swift", "Tests/BoutiqueTests/Queries/LiveWindowsGuideTests.swift",
-        "Tests/BoutiqueTests/Transactions/TransactionsGuideTests.swift",
-        "Tests/BoutiqueTests/References/ReferencesGuideTests.swift",
+        "Tests/BoutiqueTests/Store/TransactionsGuideTests.swift",
+        "Tests/BoutiqueTests/Store/ReferencesGuideTests.swift",
         "Tests/BoutiqueTests/Queries/RelatedItemsGuideTests.swift",
     ]
 

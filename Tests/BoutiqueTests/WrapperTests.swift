@@ -11,6 +11,9 @@ private enum Wrapping: String, CaseIterable {
     case none, logged, retrying, cached, limited, prefixed, expiring, encrypted, hidingKeys, mirrored, faulty, recording
     /// One that a user writes after the guide.
     case own
+    #if Metrics
+    case metered
+    #endif
 
     func wrap(_ engine: some StorageBackend) -> any StorageBackend {
         switch self {
@@ -27,6 +30,9 @@ private enum Wrapping: String, CaseIterable {
         case .faulty: FaultInjectingStorageEngine(engine)
         case .recording: RecordingStorageEngine(engine)
         case .own: OwnWrapper(base: engine)
+        #if Metrics
+        case .metered: engine.metered()
+        #endif
         }
     }
 }
@@ -109,6 +115,9 @@ private struct CountingReads: ForwardingStorageEngine {
         case .limited: expected = expected.subtracting(.ignoresCancellation).union(.evicts)
         case .expiring: expected.insert(.expires)
         case .none, .logged, .cached, .encrypted, .hidingKeys, .recording, .own: break
+        #if Metrics
+        case .metered: break
+        #endif
         }
         #expect(engine.traits == expected)
         let hidesIndexes: Set<Wrapping> = [.prefixed, .expiring, .encrypted, .hidingKeys, .mirrored]

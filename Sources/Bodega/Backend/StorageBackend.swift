@@ -158,7 +158,7 @@ public protocol StorageLog: Sendable {
     /// Signals that there may be changes: immediately, and then after each change, or after several. The stream ends
     /// when the engine is closed.
     ///
-    /// - Parameter origin: An origin whose own changes need not be signalled.
+    /// - Parameter origin: An origin whose own changes need not be signaled.
     func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void>
 }
 

@@ -67,7 +67,7 @@ extension PostgresStorageEngine: StorageLog {
         }
     }
 
-    /// Signals that there may be changes. Changes of the excluded origin are signalled, too.
+    /// Signals that there may be changes. Changes of the excluded origin are signaled, too.
     public func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> {
         database.listener.stream(ofCollection: number)
     }

@@ -87,7 +87,7 @@ final class LiveQueryLoader<Reader: WindowReader>: WindowLoader {
         let old = reader
         reader = new
         do {
-            // Changes after the read must be signalled.
+            // Changes after the read must be signaled.
             if !old.others.isEmpty || !new.others.isEmpty { log.follow(reader.logs) }
             return try await readAll(showing: limit.map { min(max($0, 0), maximumWindow) })
         } catch {

@@ -12,6 +12,8 @@ public import Foundation
 ///   usually within milliseconds. Until then, a read may return the previous item. The cache begins to hold items when
 ///   it has read the feed's first cursor, and is not used while the feed can't be read. Otherwise write only through
 ///   the cache: it does not observe changes by other writers.
+/// - Items that a ``MirroredStorageEngine`` inside returns from its mirror are not kept, because they may be older than
+///   those of its base.
 ///
 /// The limits are exact: at any time, also while other threads use it, the cache holds at most so many items, and takes
 /// at most so many bytes. Each item counts with its bytes, those of its key, and 200 for bookkeeping. An item that is

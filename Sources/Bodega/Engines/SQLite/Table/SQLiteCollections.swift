@@ -71,11 +71,11 @@ enum SQLiteCollections {
         return try integer("SELECT 1 FROM emporium_collections WHERE id = \(id) AND name <> ''", in: db) != nil
     }
 
-    private static func id(of table: SQLiteTable) -> Int? {
+    static func id(of table: SQLiteTable) -> Int? {
         table.plainName.hasPrefix(prefix) ? Int(table.plainName.dropFirst(prefix.count)) : nil
     }
 
-    private static func integer(_ sql: String, in db: Database) throws -> Int? {
+    static func integer(_ sql: String, in db: Database) throws -> Int? {
         try Int.fetchOne(db, sql: sql)
     }
 
@@ -99,22 +99,6 @@ enum SQLiteCollections {
         defer { statement.reset() }
         _ = try statement.bind(name, at: 1) { try statement.step() }
         return table(id)
-    }
-
-    /// Removes a collection with its items and its log, inside of a transaction. Does nothing if it has been removed.
-    static func remove(_ table: SQLiteTable, in db: Database) throws {
-        guard let id = id(of: table), try contains(table, in: db) else { return }
-        try table.log.remove(in: db)
-        try SQLiteRowNumbers.forget(table, in: db)
-        try SQLiteSearchIndex.remove(of: table, in: db)
-        try SQLiteIndexBuild.removeAll(of: table, in: db)
-        // With the table's indexes.
-        try db.execute(sql: "DROP TABLE IF EXISTS \(table.name)")
-        if try integer("SELECT max(id) FROM emporium_collections", in: db) == id {
-            try db.execute(sql: "UPDATE OR REPLACE emporium_collections SET name = '' WHERE id = \(id)")
-        } else {
-            try db.execute(sql: "DELETE FROM emporium_collections WHERE id = \(id)")
-        }
     }
 
     /// Whether a table is one of the spare tables.

@@ -12,7 +12,7 @@ extension SQLiteIndexBuildTests {
     @Test("that is cancelled leaves nothing", arguments: [0, 1, 4, 9])
     func cancellation(step: Int) async throws {
         try await fill(60)
-        let before = try await other.read { try Row.fetchAll($0, sql: "SELECT *, rowid FROM data") }
+        let before = try other.read { try Row.fetchAll($0, sql: "SELECT *, rowid FROM data") }
         let (steps, task) = (Locked(0), Locked<Task<Void, any Error>?>(nil))
         let builder = try builder { _, _ in
             if steps.withLock({
@@ -26,7 +26,7 @@ extension SQLiteIndexBuildTests {
         await #expect(throws: CancellationError.self) { try await running.value }
         #expect(try remains() == [])
         #expect(try await engine.fetchIndexes() == [])
-        let after = try await other.read { try Row.fetchAll($0, sql: "SELECT *, rowid FROM data") }
+        let after = try other.read { try Row.fetchAll($0, sql: "SELECT *, rowid FROM data") }
         #expect(after == before)
         try await self.builder().create()
         try await expectComplete()

@@ -42,8 +42,7 @@ import Testing
         #expect(library.notes.items.map(\.text) == ["b", ""])
     }
 
-    /// The snippet of the README.
-    enum Readme {
+    enum Attachments {
         struct Note: Codable, Sendable, Identifiable { var id: String }
 
         struct Attachment: Queryable, Sendable {
@@ -60,11 +59,11 @@ import Testing
     func attachments() async throws {
         let folder = TemporaryFolder()
         let database = try SQLiteStorageEngine(opening: folder.directory)
-        let notes = ObjectStorage<Readme.Note>(storage: try database.collection(named: "notes"))
-        let attachments = ObjectStorage<Readme.Attachment>(storage: try database.collection(named: "attachments"))
-        try await notes.store(Readme.Note(id: "milk"), forKey: CacheKey("milk"))
-        try await attachments.store(Readme.Attachment(noteID: "milk", file: "a"), forKey: CacheKey("a"))
-        try await attachments.store(Readme.Attachment(noteID: "eggs", file: "b"), forKey: CacheKey("b"))
+        let notes = ObjectStorage<Attachments.Note>(storage: try database.collection(named: "notes"))
+        let attachments = ObjectStorage<Attachments.Attachment>(storage: try database.collection(named: "attachments"))
+        try await notes.store(Attachments.Note(id: "milk"), forKey: CacheKey("milk"))
+        try await attachments.store(Attachments.Attachment(noteID: "milk", file: "a"), forKey: CacheKey("a"))
+        try await attachments.store(Attachments.Attachment(noteID: "eggs", file: "b"), forKey: CacheKey("b"))
         try await notes.removeObject(forKey: CacheKey("milk"))
         let left = try await attachments.fetchAllObjects().objects
         #expect(left.map(\.file) == ["b"])
