@@ -91,7 +91,8 @@ struct SearchIndexDamageTests {
         try await expectSound(engine)
     }
 
-    @Test("An examination finds nothing in a sound index, also after changes", arguments: [SearchForm.words, .substrings])
+    @Test(
+        "An examination finds nothing in a sound index, also after changes", arguments: [SearchForm.words, .substrings])
     func soundness(form: SearchForm) async throws {
         let index = StorageIndex.search(["title", "body", "tags"], form: form)
         let engine = try SQLiteStorageEngine(opening: folder.directory)
@@ -132,7 +133,8 @@ struct SearchIndexDamageTests {
         try await expectSound(rich)
         try await poor.removeIndex(Self.index)
         let names = try await DatabaseQueue(path: poor.file.path).read {
-            try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'emporium!_search!_%' ESCAPE '!'")
+            try String.fetchAll(
+                $0, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'emporium!_search!_%' ESCAPE '!'")
         }
         #expect(names == [])
         #expect(try await rich.examine() == [])
@@ -192,6 +194,24 @@ struct SearchIndexDamageTests {
             }
         }
         #expect(keys.withLock { $0 } == Self.tenth.map(\.key))
+    }
+
+    @Test("A damaged page of the notes makes no read fail")
+    func page() async throws {
+        var engine = try await engine(damagedBy: "PRAGMA journal_mode = DELETE")
+        try await engine.close()
+        let place = try await DatabaseQueue(path: engine.file.path).read { db in
+            let root = try Int.fetchOne(
+                db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'emporium_search_1_notes'")
+            return try #require(root) - 1
+        }
+        let file = try FileHandle(forUpdating: engine.file)
+        try file.seek(toOffset: UInt64(place * 4096))
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
+        try file.close()
+        engine = try SQLiteStorageEngine(opening: folder.directory)
+        try await expectAll(in: engine, "with a damaged page")
+        await #expect(throws: Never.self) { try await engine.examine() }
     }
 
     @Test("A failure is logged once for each index")

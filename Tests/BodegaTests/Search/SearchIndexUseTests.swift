@@ -282,7 +282,9 @@ struct SearchIndexUseTests {
         try await Self.store(Self.articles(50), in: engine)
         let index = StorageIndex.search(["title", "body", "tags"])
         try await engine.createIndex(index)
-        try await DatabaseQueue(path: engine.file.path).write { try $0.execute(sql: "DROP TRIGGER emporium_search_1_deleted") }
+        try await DatabaseQueue(path: engine.file.path).write {
+            try $0.execute(sql: "DROP TRIGGER emporium_search_1_deleted")
+        }
         #expect(try await !engine.fetchIndexes().contains(index))
         #expect(try await engine.examine().map(\.severity) == [.remark])
     }

@@ -93,7 +93,8 @@ struct SQLiteIndexBuild: Sendable {
     /// The state, `nil` if there is none, or if a program has removed something that the creation needs.
     func state(in db: Database) throws -> State? {
         guard try hasTable(names.state, in: db), try hasTriggers(in: db) else { return nil }
-        let statement = try SQLiteStatement("SELECT next, last, count, total, roots, creation FROM main.\(names.state)", in: db)
+        let statement = try SQLiteStatement(
+            "SELECT next, last, count, total, roots, creation FROM main.\(names.state)", in: db)
         defer { statement.reset() }
         guard try statement.step(), statement.text(at: 4) == (try roots(in: db)) else { return nil }
         return State(

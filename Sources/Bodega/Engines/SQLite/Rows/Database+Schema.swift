@@ -7,7 +7,8 @@ extension Database {
     /// SQLite does not let this connection change its schema.
     struct SchemaIsProtected: Error {}
 
-    /// Changes SQLite's schema table with a statement, inside of a transaction, and makes this connection read it again.
+    /// Changes SQLite's schema table with a statement, inside of a transaction, and makes this connection read it
+    /// again.
     ///
     ///
     /// - Parameter body: Creates or removes a table, index or trigger, because of which the other connections read it

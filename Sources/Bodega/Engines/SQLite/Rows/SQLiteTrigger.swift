@@ -2,8 +2,8 @@ import GRDB
 
 /// A trigger of a table.
 ///
-/// A statement with a conflict clause, such as `INSERT OR REPLACE`, gives this clause to all statements of its triggers.
-/// So none of these should have a conflict.
+/// A statement with a conflict clause, such as `INSERT OR REPLACE`, gives this clause to all statements of its
+/// triggers. So none of these should have a conflict.
 struct SQLiteTrigger {
     private let name: String
     /// The statement that creates it, as SQLite keeps it.

@@ -19,7 +19,8 @@ struct SQLiteSearch {
         (self.search, self.db) = (search, db)
         let usable = try SQLiteSearchIndex.all(of: table, in: db).first { $0.index == search.index }
         // It can have become one that is not used since the search was planned.
-        let registered = try usable ?? SQLiteSearchIndex.registered(of: table, in: db).first { $0.index == search.index }
+        let registered =
+            try usable ?? SQLiteSearchIndex.registered(of: table, in: db).first { $0.index == search.index }
         guard let index = registered else {
             throw StorageError(.invalidArgument, "There is no index for searches in \(search.index). Create it first.")
         }
@@ -27,7 +28,14 @@ struct SQLiteSearch {
         pattern = search.pattern
         texts = StoredTexts(of: search.index)
         isIndexed = usable != nil
-        if isIndexed { noted = Set(try Self.rows("SELECT row FROM main.\(index.notes)", in: db)) }
+        if !isIndexed { return }
+        do {
+            noted = Set(
+                try SQLiteSearchIndex.reporting { try Self.rows("SELECT row FROM main.\(index.notes)", in: db) })
+        } catch let failure as SQLiteSearchIndex.Failure {
+            SQLiteSearchFailures.shared.report(failure, of: index, in: db)
+            isIndexed = false
+        }
     }
 
     /// Runs a closure with the index, and if FTS5 fails, again without it.

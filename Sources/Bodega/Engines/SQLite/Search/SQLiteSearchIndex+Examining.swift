@@ -11,7 +11,8 @@ extension SQLiteSearchIndex {
             var (words, skipped) = try expectedWords(in: db)
             guard try skipped.count > 0 || hasLengths(words.lengths, in: db) else { return false }
             try Self.reporting {
-                try db.executeDirectly("CREATE VIRTUAL TABLE temp.\(name)_words USING fts5vocab(main, \(name), instance)")
+                try db.executeDirectly(
+                    "CREATE VIRTUAL TABLE temp.\(name)_words USING fts5vocab(main, \(name), instance)")
             }
             defer { dropWords(in: db) }
             try Self.reporting {

@@ -14,8 +14,8 @@ import GRDB
 /// A search takes the rows that are not noted from FTS5, and the others from their items.
 ///
 /// Row numbers change if a program writes all items to a new file, as the command `.dump` of `sqlite3` does. That also
-/// changes the row numbers of the register, which are ``offset`` more than the indexes' numbers. So it is known, and the
-/// index is not used.
+/// changes the row numbers of the register, which are ``offset`` more than the indexes' numbers. So it is known, and
+/// the index is not used.
 ///
 /// It is not used either once it is known to be damaged: `built` is NULL then, and the triggers note nothing. A search
 /// that finds this out reads the items instead. Creating the index again replaces it.

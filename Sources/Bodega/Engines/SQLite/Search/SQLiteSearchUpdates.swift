@@ -13,8 +13,16 @@ final class SQLiteSearchUpdates: Sendable {
 
     /// Whether any index of a collection lacks many rows, or is damaged.
     static func isAnyBehind(of table: SQLiteTable, in db: Database) throws -> Bool {
-        try SQLiteSearchFailures.shared.isAnyUnmarked(in: db) || SQLiteSearchIndex.all(of: table, in: db).contains {
-            try $0.pendingCount(upTo: minimumCount, in: db) >= minimumCount
+        if SQLiteSearchFailures.shared.isAnyUnmarked(in: db) { return true }
+        return try SQLiteSearchIndex.all(of: table, in: db).contains { index in
+            do {
+                return try SQLiteSearchIndex.reporting {
+                    try index.pendingCount(upTo: minimumCount, in: db) >= minimumCount
+                }
+            } catch let failure as SQLiteSearchIndex.Failure {
+                SQLiteSearchFailures.shared.report(failure, of: index, in: db)
+                return true
+            }
         }
     }
 

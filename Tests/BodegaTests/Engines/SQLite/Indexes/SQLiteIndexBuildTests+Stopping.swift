@@ -95,6 +95,9 @@ extension SQLiteIndexBuildTests {
             }
         }
         try await setAuthorizer(true)
+        try await engine.core.writeUnreported { db in
+            #expect(throws: Database.SchemaIsProtected.self) { try db.changeSchema("SELECT 1") {} }
+        }
         let reports = Locked<[Int]>([])
         try await builder { count, _ in reports.withLock { $0.append(count) } }.create()
         #expect(reports.withLock { $0.count } > 5)
