@@ -198,13 +198,16 @@ struct SearchIndexDamageTests {
 
     @Test("A damaged page of the notes makes no read fail")
     func page() async throws {
-        var engine = try await engine(damagedBy: "PRAGMA journal_mode = DELETE")
+        var engine = try await engine(damagedBy: "DELETE FROM emporium_search_1_notes")
         try await engine.close()
-        let place = try await DatabaseQueue(path: engine.file.path).read { db in
-            let root = try Int.fetchOne(
+        let queue = try DatabaseQueue(path: engine.file.path)
+        let root = try await queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            return try Int.fetchOne(
                 db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'emporium_search_1_notes'")
-            return try #require(root) - 1
         }
+        try queue.close()
+        let place = try #require(root) - 1
         let file = try FileHandle(forUpdating: engine.file)
         try file.seek(toOffset: UInt64(place * 4096))
         try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
