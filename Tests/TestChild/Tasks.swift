@@ -99,6 +99,23 @@ func createIndex(_ arguments: [String]) async throws {
     say("done")
 }
 
+/// Writes and removes items, brings an index for searches up to date, and prints how many rounds there were.
+func updateSearch(_ arguments: [String]) async throws {
+    let engine = try open("sqlite", arguments[0])
+    let indexes = engine.backend.indexes
+    for round in 0... {
+        let operations = (0..<700).map { _ in
+            let key = CacheKey(verbatim: "k\(Int.random(in: 0..<3_000))")
+            if Int.random(in: 0..<4) == 0 { return StorageOperation.remove(key: key) }
+            let text = (0..<4).map { _ in "w\(Int.random(in: 0..<50))" }.joined(separator: " ")
+            return .write(key: key, data: Data("{\"title\":\"\(text)\"}".utf8))
+        }
+        _ = try await engine.backend.apply(StorageBatch(operations))
+        try await indexes?.createIndex(.search(["title"])) { count, _ in say("\(count)") }
+        say("round \(round)")
+    }
+}
+
 /// Limits the size of files, and returns a closure that lifts the limit.
 func limitFileSize(to size: Int) -> () -> Void {
     signal(SIGXFSZ, SIG_IGN)

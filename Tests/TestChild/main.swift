@@ -6,6 +6,7 @@ let arguments = CommandLine.arguments.dropFirst()
 switch (arguments.first, Array(arguments.dropFirst())) {
 case ("write", let rest): try await write(rest)
 case ("fill", let rest): try await fill(rest)
+case ("update-search", let rest): try await updateSearch(rest)
 case ("create-index", let rest): try await createIndex(rest)
 case ("write-chores", let rest): try await writeChores(rest)
 case ("unprivileged", let rest): try await useUnprivileged(rest)

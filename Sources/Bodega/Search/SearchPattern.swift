@@ -149,7 +149,17 @@ package struct SearchPattern: Sendable {
     ///
     /// Each word is in quotation marks, so that none is an operator. FTS5 can't find everything except some texts, and
     /// by trigrams no text with fewer than three characters.
-    package var fts5: String? { fts5(root) }
+    ///
+    /// Its parser has a stack for about 30 expressions in one another.
+    package var fts5: String? { depth(of: root) <= 24 ? fts5(root) : nil }
+
+    private func depth(of node: Node) -> Int {
+        switch node {
+        case .phrase: 1
+        case .all(let parts), .any(let parts): 1 + (parts.map(depth).max() ?? 0)
+        case .not(let part): 1 + depth(of: part)
+        }
+    }
 
     /// The numbers of the phrases in the order in which they are in ``fts5``.
     var orderInFTS5: [Int] {

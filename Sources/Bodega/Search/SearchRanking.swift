@@ -5,7 +5,7 @@ import Foundation
 /// The source of the formula is S. Robertson and H. Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*,
 /// 2009. A phrase that more than half of all texts have counts almost nothing, instead of less than nothing.
 public struct SearchRanking: Hashable, Sendable {
-    /// The number of objects with a text.
+    /// The number of objects with a text, in JSON also of those that can't be decoded.
     public var count = 0
     /// The length of all their texts, in words, or in trigrams for ``SearchForm/substrings``.
     public var length = 0

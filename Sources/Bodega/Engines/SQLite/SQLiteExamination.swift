@@ -68,6 +68,7 @@ struct SQLiteExamination {
                 if table.hasPrefix(SQLiteIndexBuild.prefix + "rows:") { findings.append(Self.incompleteIndex(table)) }
                 continue
             }
+            if table == SQLiteSearchIndex.register || table.hasPrefix(SQLiteSearchIndex.prefix) { continue }
             if try SQLiteCollections.isSpare(SQLiteTable(name: table), in: db) { continue }
             findings.append(try orphan(table))
         }
@@ -81,6 +82,19 @@ struct SQLiteExamination {
             it.
             """
         return StorageFinding(.remark, message)
+    }
+
+    /// Compares the indexes for searches with the items.
+    private func searchIndexes(of table: SQLiteTable) throws -> [StorageFinding] {
+        let usable = try SQLiteSearchIndex.all(of: table, in: db).map(\.id)
+        return try SQLiteSearchIndex.registered(of: table, in: db).compactMap { index in
+            let name = "The index for searches in \(index.index)"
+            if !usable.contains(index.id) {
+                return .init(.remark, "\(name) is not used. Create it again, or remove it.")
+            }
+            if try index.hasAllTexts(in: db) { return nil }
+            return .init(.problem, "\(name) is damaged, so searches can miss items. Remove it, and create it again.")
+        }
     }
 
     private func orphan(_ table: String) throws -> StorageFinding {
@@ -97,7 +111,7 @@ struct SQLiteExamination {
 
     /// Examines the columns other than the items' data.
     private func examine(_ table: SQLiteTable, _ name: String) throws -> [StorageFinding] {
-        var findings: [StorageFinding] = []
+        var findings = try searchIndexes(of: table)
         let sql = "SELECT key, kind, createdAt, updatedAt, typeof(value), typeof(key) FROM \(table.name) ORDER BY rowid"
         let statement = try SQLiteStatement(sql, in: db)
         defer { statement.reset() }

@@ -71,16 +71,12 @@ struct SQLiteIndexBuilder: Sendable {
     private func attempt() async throws -> Bool {
         var pace = pace
         guard var state = try await begin(pace.limits) else { return true }
-        while let next = state.next {
+        while state.next != nil {
             progress(state.count, state.total)
-            let (last, limits) = (state.last, pace.limits)
-            let part = try await file.readUntilCancelled { [build] db, _ in
-                try build.read(build.part(from: next, to: last, limits, in: db), in: db)
-            }
-            let after = try await transaction(&pace) { [build] db -> SQLiteIndexBuild.State? in
-                guard let state = try build.state(in: db) else { return nil }
-                // Another program may have added the part.
-                return state.next == part.first ? try build.add(part, to: state, in: db) : state
+            let limits = pace.limits
+            let part = try await file.readUntilCancelled { [build] db, _ in try build.nextPart(limits, in: db) }
+            let after = try await transaction(&pace) { [build] db in
+                try part.map { try build.add($0, in: db) } ?? build.state(in: db)
             }
             guard let after else { return try await isThere() }
             state = after
@@ -124,7 +120,7 @@ struct SQLiteIndexBuilder: Sendable {
                 guard try build.addChanged(limits, in: db) else { return false }
                 do {
                     try build.finish(in: db)
-                } catch let error as SQLiteIndexBuild.SchemaIsProtected {
+                } catch let error as Database.SchemaIsProtected {
                     isProtected.withLock { $0 = true }
                     throw error
                 }

@@ -144,9 +144,13 @@ extension ObjectStorage {
     /// The first query begins this in the background, and a later one again if it has failed. Call it to know when the
     /// indexes exist.
     ///
+    /// - Parameter progress: Receives the number of items that were read so far, added up for all indexes that are
+    ///   missing, and the number of those to read. Both may be estimates. An engine without progress reports nothing.
     /// - Throws: A ``StorageError`` if an index could not be created. The others were created.
-    public func createIndexes() async throws {
-        try await storage.createIndexes(Object.storageIndexes)
+    public func createIndexes(
+        progress: @escaping @Sendable (_ examined: Int, _ total: Int) -> Void = { _, _ in }
+    ) async throws {
+        try await storage.createIndexes(Object.storageIndexes, progress: progress)
     }
 
     /// Begins to create the indexes, unless that was done.
@@ -216,13 +220,20 @@ extension ObjectStorage {
 
 extension StorageBackend {
     /// Creates the indexes that the engine lacks and can have.
-    func createIndexes(_ indexes: [StorageIndex]) async throws {
+    ///
+    /// - Parameter progress: See ``ObjectStorage/createIndexes(progress:)``.
+    func createIndexes(
+        _ indexes: [StorageIndex], progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+    ) async throws {
         guard let own = self.indexes, !indexes.isEmpty else { return }
         let existing = try await own.fetchIndexes()
+        let missing = indexes.filter { !existing.contains($0) }
         var failure: (any Error)?
-        for index in indexes where !existing.contains(index) {
+        for (number, index) in missing.enumerated() {
             do {
-                try await own.createIndex(index)
+                try await own.createIndex(index) { examined, total in
+                    progress(number * total + examined, missing.count * total)
+                }
             } catch let error as StorageError where error.code == .invalidArgument || error.code == .readOnly {
                 bodegaLogger.debug("The engine has no index.", metadata: ["index": "\(index)", "error": "\(error)"])
             } catch let error as CancellationError {

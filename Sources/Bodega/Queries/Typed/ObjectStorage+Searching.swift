@@ -18,13 +18,12 @@ extension ObjectStorage {
         let options = ReadOptions(omitsUnreadable: true, needsOriginal: isFromOriginal)
         let reader = StorageReader(storage, options: options)
         try await learnFromStoredObjects()
-        if let json = coder as? JSONObjectCoder, let stored = query.storageSearch(for: json), stored.isServedByIndex,
-            try await reader.hasSearchIndex(stored.index)
-        {
+        let stored = (coder as? JSONObjectCoder).flatMap(query.storageSearch)
+        if let stored, stored.isServedByIndex, try await reader.hasSearchIndex(stored.index) {
             query.search?.ranking = try await reader.fetchRanking(of: stored)
         }
         if query.search?.ranking != nil { return query }
-        let reading = RankingReading(search, coder)
+        let reading = RankingReading(search, coder, stored.map { StoredTexts(of: $0.index) })
         try await reader.scan([.all(after: nil)], reading.begin)
         query.search?.ranking = reading.ranking
         return query
@@ -33,14 +32,18 @@ extension ObjectStorage {
 
 /// A read of all objects for what their relevance depends on.
 ///
+/// If the texts of the type are those in its members, the stored texts are read, as an index has them. So the numbers
+/// are the same with an index and without one, also if there are items that can't be decoded.
+///
 /// @unchecked because an engine passes on items one at a time, and the ranking is taken after the last one.
 private final class RankingReading<Object: Codable>: @unchecked Sendable {
     private(set) var ranking: SearchRanking
     private let search: SearchCondition<Object>
     private let coder: any ObjectCoder
+    private let texts: StoredTexts?
 
-    init(_ search: SearchCondition<Object>, _ coder: any ObjectCoder) {
-        (self.search, self.coder) = (search, coder)
+    init(_ search: SearchCondition<Object>, _ coder: any ObjectCoder, _ texts: StoredTexts?) {
+        (self.search, self.coder, self.texts) = (search, coder, texts)
         ranking = SearchRanking(phrases: search.pattern.phrases.count)
     }
 
@@ -50,6 +53,10 @@ private final class RankingReading<Object: Codable>: @unchecked Sendable {
     }
 
     @Sendable private func receive(_ scan: Int, _ item: StorageItem) throws -> Bool {
+        if let texts {
+            if let counts = texts.counts(of: search.pattern, in: item.data) { ranking.add(counts) }
+            return true
+        }
         do throws(StorageError) {
             let object = try coder.decode(Object.self, from: item.data, for: item.key)
             if let counts = search.counts(of: object) { ranking.add(counts) }

@@ -11,10 +11,18 @@ final class SQLiteSearchUpdates: Sendable {
     /// The number of operations of a batch after which an update begins without a search.
     static let largeBatch = 1_000
 
-    /// Whether any index of a collection lacks many rows.
+    /// Whether any index of a collection lacks many rows, or is damaged.
     static func isAnyBehind(of table: SQLiteTable, in db: Database) throws -> Bool {
-        try SQLiteSearchIndex.all(of: table, in: db).contains {
-            try $0.pendingCount(upTo: minimumCount, in: db) >= minimumCount
+        if SQLiteSearchFailures.shared.isAnyUnmarked(in: db) { return true }
+        return try SQLiteSearchIndex.all(of: table, in: db).contains { index in
+            do {
+                return try SQLiteSearchIndex.reporting {
+                    try index.pendingCount(upTo: minimumCount, in: db) >= minimumCount
+                }
+            } catch let failure as SQLiteSearchIndex.Failure {
+                SQLiteSearchFailures.shared.report(failure, of: index, in: db)
+                return true
+            }
         }
     }
 
@@ -46,7 +54,16 @@ extension SQLiteFile {
         let outcome = Locked(SQLiteSearchIndex.Update())
         try await writeUntilCancelled { db in
             var update = SQLiteSearchIndex.Update()
-            for index in try SQLiteSearchIndex.all(of: table, in: db) { try index.update(&update, in: db) }
+            try SQLiteSearchFailures.shared.mark(SQLiteSearchIndex.all(of: table, in: db), in: db)
+            for index in try SQLiteSearchIndex.all(of: table, in: db) {
+                do {
+                    try SQLiteSearchIndex.reporting { try index.update(&update, in: db) }
+                } catch let failure as SQLiteSearchIndex.Failure {
+                    SQLiteSearchFailures.shared.report(failure, of: index, in: db)
+                    guard failure.isDamage else { throw failure.cause }
+                    try index.markDamaged(in: db)
+                }
+            }
             outcome.withLock { [update] in $0 = update }
         }
         return outcome.withLock { $0 }

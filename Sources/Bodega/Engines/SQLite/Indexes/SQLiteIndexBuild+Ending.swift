@@ -1,55 +1,33 @@
-import CSQLiteConfiguration
 import Foundation
 import GRDB
 
 extension SQLiteIndexBuild {
 
-    /// SQLite does not let this connection change its schema.
-    struct SchemaIsProtected: Error {}
-
     /// Makes `keys` the index of the items' table, inside of a transaction in which no row remains in `changed`.
+    ///
+    /// - Throws: `Database.SchemaIsProtected` if SQLite has to create the index.
     func finish(in db: Database) throws {
-        guard try isOnlyUniqueByKey(in: db) else { throw SchemaIsProtected() }
+        guard try isOnlyUniqueByKey(in: db) else { throw Database.SchemaIsProtected() }
         try db.executeDirectly("DROP INDEX IF EXISTS main.\(index.name)")
-        let connection = db.sqliteConnection
-        let wasDefensive = connection.map { emporium_sqlite_defend($0, 0) } == 1
-        defer { if wasDefensive { _ = connection.map { emporium_sqlite_defend($0, 1) } } }
-        do {
-            try replaceSchema(in: db)
-            // The other connections read the schema again because of what this removes.
+        try db.changeSchema(
+            """
+            UPDATE main.sqlite_master SET name = \(literal(index.name)), tbl_name = \(literal(table.name)),
+            sql = '\(index.definition.replacingOccurrences(of: "'", with: "''"))'
+            WHERE type = 'index' AND name = \(literal(names.keys))
+            """
+        ) {
             try end(in: db)
             let isThere = try db.valueDirectly(
                 of: "SELECT count(*) FROM pragma_index_list(\(literal(table.name)), 'main') WHERE name = "
                     + literal(index.name))
-            guard isThere == "1" else { throw SchemaIsProtected() }
-        } catch {
-            // The schema that this connection has read is about to be rolled back.
-            try db.executeDirectly("PRAGMA writable_schema = RESET")
-            throw error
+            guard isThere == "1" else { throw Database.SchemaIsProtected() }
         }
         db.clearSchemaCache()
     }
 
-    private func replaceSchema(in db: Database) throws {
-        try db.executeDirectly("PRAGMA writable_schema = ON")
-        guard try db.valueDirectly(of: "PRAGMA writable_schema") == "1" else { throw SchemaIsProtected() }
-        do {
-            try db.executeDirectly(
-                """
-                UPDATE main.sqlite_master SET name = \(literal(index.name)), tbl_name = \(literal(table.name)),
-                sql = '\(index.definition.replacingOccurrences(of: "'", with: "''"))'
-                WHERE type = 'index' AND name = \(literal(names.keys))
-                """)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            throw SchemaIsProtected()
-        }
-        // This connection reads the schema again.
-        try db.executeDirectly("PRAGMA writable_schema = RESET")
-    }
-
     /// Removes everything but `rows`, inside of a transaction. Writers do nothing more for the creation.
     func end(in db: Database) throws {
-        for trigger in triggers { try db.executeDirectly("DROP TRIGGER IF EXISTS main.\(trigger.name)") }
+        for trigger in triggers { try trigger.remove(in: db) }
         for name in [names.changed, names.state] { try db.executeDirectly("DROP TABLE IF EXISTS main.\(name)") }
     }
 
@@ -76,36 +54,29 @@ extension SQLiteIndexBuild {
 
     /// Removes what remains of all creations for a table that is about to be removed, inside of a transaction.
     static func removeAll(of table: SQLiteTable, in db: Database) throws {
-        let statement = try SQLiteStatement(
-            "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name GLOB '\(prefix)*:' || ?1 || ':*'", in: db
-        )
-        var names: [String] = []
-        try statement.bind(table.plainName, at: 1) {
-            defer { statement.reset() }
-            while try statement.step() { names.append(statement.text(at: 0)) }
-        }
-        for name in names {
-            try db.executeDirectly("DROP TABLE main.\"\(name.replacingOccurrences(of: "\"", with: "\"\""))\"")
+        for part in ["rows", "changed", "state"] {
+            let start = "\(prefix)\(part):\(table.plainName):"
+            let statement = try SQLiteStatement(
+                "SELECT name FROM main.sqlite_master WHERE type = 'table' AND substr(name, 1, length(?1)) = ?1", in: db)
+            var names: [String] = []
+            try statement.bind(start, at: 1) {
+                defer { statement.reset() }
+                while try statement.step() { names.append(statement.text(at: 0)) }
+            }
+            for name in names {
+                try db.executeDirectly("DROP TABLE main.\"\(name.replacingOccurrences(of: "\"", with: "\"\""))\"")
+            }
         }
     }
 
     // MARK: Triggers
 
-    struct Trigger {
-        /// The name, quoted.
-        let name: String
-        /// The text after `CREATE TRIGGER`, as SQLite keeps it.
-        let definition: String
-    }
-
-    var triggers: [Trigger] {
-        func trigger(_ name: String, _ event: String, _ rows: [String]) -> Trigger {
-            let name = "\"\(Self.prefix)\(name):\(names.end.replacingOccurrences(of: "\"", with: "\"\""))\""
-            // A conflict clause of the statement would apply to the trigger's statements, so these have no conflict.
+    var triggers: [SQLiteTrigger] {
+        func trigger(_ name: String, _ event: String, _ rows: [String]) -> SQLiteTrigger {
             let notes = rows.map { row in
-                "INSERT INTO \(names.changed) SELECT \(row) NOT IN (SELECT id FROM \(names.changed)); "
+                "INSERT INTO \(names.changed) SELECT \(row) NOT IN (SELECT id FROM \(names.changed))"
             }
-            return Trigger(name: name, definition: "\(name) \(event) ON \(table.name) BEGIN \(notes.joined())END")
+            return SQLiteTrigger(names.quoted(name), event, on: table.name, notes)
         }
         let (new, old) = ("NEW.rowid WHERE NEW.rowid", "OLD.rowid WHERE OLD.rowid")
         let replaced = "rowid FROM \(table.name) WHERE key = NEW.key AND rowid"
@@ -124,7 +95,7 @@ extension SQLiteIndexBuild {
             "SELECT sql FROM main.sqlite_master WHERE type = 'trigger' AND tbl_name = ?1", in: db)
         defer { statement.reset() }
         try statement.bindCopy(of: table.plainName, at: 1)
-        var missing = Set(triggers.map { "CREATE TRIGGER " + $0.definition })
+        var missing = Set(triggers.map(\.definition))
         while try statement.step() { missing.remove(statement.text(at: 0)) }
         return missing.isEmpty
     }

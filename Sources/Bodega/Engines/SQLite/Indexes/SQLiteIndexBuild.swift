@@ -29,17 +29,18 @@ struct SQLiteIndexBuild: Sendable {
         let keys: String
         let changed: String
         let state: String
-        /// What the plain names end with.
-        let end: String
+        /// What the names end with.
+        private let end: String
 
         init(ofIndex name: String) {
-            let end = String(name.dropFirst(SQLiteIndex.prefix.count))
-            func quoted(_ part: String) -> String {
-                "\"\(prefix)\(part):\(end.replacingOccurrences(of: "\"", with: "\"\""))\""
-            }
+            let end = name.dropFirst(SQLiteIndex.prefix.count).replacing("\"", with: "\"\"")
+            func quoted(_ part: String) -> String { "\"\(prefix)\(part):\(end)\"" }
+            self.end = String(end)
             (rows, keys, changed, state) = (quoted("rows"), quoted("keys"), quoted("changed"), quoted("state"))
-            self.end = end
         }
+
+        /// A name of a trigger.
+        func quoted(_ part: String) -> String { "\"\(prefix)\(part):\(end)\"" }
     }
 
     /// What the names of all its tables and triggers begin with.
@@ -60,6 +61,8 @@ struct SQLiteIndexBuild: Sendable {
         var count: Int
         /// The number of all items when the creation began.
         var total: Int
+        /// A random number, which no other creation of the index has.
+        var creation = Int.random(in: 0 ... .max)
     }
 
     /// Rows that are added in one transaction.
@@ -69,6 +72,8 @@ struct SQLiteIndexBuild: Sendable {
         var count = 0
         /// Their entries, in the order of the index.
         var entries: [Entry] = []
+        /// The creation since whose beginning triggers note what changes in the rows.
+        var creation: Int?
     }
 
     /// A row's number, and the values of the index's expressions.
@@ -88,12 +93,13 @@ struct SQLiteIndexBuild: Sendable {
     /// The state, `nil` if there is none, or if a program has removed something that the creation needs.
     func state(in db: Database) throws -> State? {
         guard try hasTable(names.state, in: db), try hasTriggers(in: db) else { return nil }
-        let statement = try SQLiteStatement("SELECT next, last, count, total, roots FROM main.\(names.state)", in: db)
+        let statement = try SQLiteStatement(
+            "SELECT next, last, count, total, roots, creation FROM main.\(names.state)", in: db)
         defer { statement.reset() }
         guard try statement.step(), statement.text(at: 4) == (try roots(in: db)) else { return nil }
         return State(
             next: statement.integer(at: 0), last: statement.integer(at: 1) ?? 0, count: statement.integer(at: 2) ?? 0,
-            total: statement.integer(at: 3) ?? 0)
+            total: statement.integer(at: 3) ?? 0, creation: statement.integer(at: 5) ?? 0)
     }
 
     /// The pages at which the tables and the index begin.
@@ -134,20 +140,32 @@ struct SQLiteIndexBuild: Sendable {
             CREATE TABLE main.\(names.rows) (id INTEGER PRIMARY KEY, \(columns));
             CREATE INDEX main.\(names.keys) ON \(names.rows) (\(columns));
             CREATE TABLE main.\(names.changed) (id INTEGER PRIMARY KEY);
-            CREATE TABLE main.\(names.state) (next INTEGER, last INTEGER, count INTEGER, total INTEGER, roots TEXT);
+            CREATE TABLE main.\(names.state)
+                (next INTEGER, last INTEGER, count INTEGER, total INTEGER, roots TEXT, creation INTEGER);
             """)
-        for trigger in triggers { try db.executeDirectly("CREATE TRIGGER main." + trigger.definition) }
+        for trigger in triggers { try trigger.create(in: db) }
+        let state = State(next: first, last: last, count: 0, total: total)
         try db.executeDirectly(
             """
             INSERT INTO main.\(names.state) VALUES (\(first), \(last), 0, \(total), \
-            '\(roots(in: db).replacingOccurrences(of: "'", with: "''"))')
+            '\(roots(in: db).replacingOccurrences(of: "'", with: "''"))', \(state.creation))
             """)
-        return State(next: first, last: last, count: 0, total: total)
+        return state
     }
 
     // MARK: Rows
 
-    /// Chooses the next part.
+    /// Reads the next part.
+    ///
+    /// - Returns: `nil` if there is none, or no creation.
+    func nextPart(_ limits: Limits, in db: Database) throws -> Part? {
+        guard let state = try state(in: db), let next = state.next else { return nil }
+        var part = try read(part(from: next, to: state.last, limits, in: db), in: db)
+        part.creation = state.creation
+        return part
+    }
+
+    /// Chooses a part.
     func part(from first: Int, to last: Int, _ limits: Limits, in db: Database) throws -> Part {
         let statement = try SQLiteStatement(
             "SELECT rowid, length(value) FROM \(table.name) WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid LIMIT ?3",
@@ -159,7 +177,7 @@ struct SQLiteIndexBuild: Sendable {
     }
 
     /// Computes the entries of a part. What others change afterwards is in `changed`.
-    func read(_ part: Part, in db: Database) throws -> Part {
+    private func read(_ part: Part, in db: Database) throws -> Part {
         let columns = index.expressions.indices
         let statement = try SQLiteStatement(
             """
@@ -198,8 +216,13 @@ struct SQLiteIndexBuild: Sendable {
         return part
     }
 
-    /// Adds the entries of a part, inside of a transaction.
-    func add(_ part: Part, to state: State, in db: Database) throws -> State {
+    /// Adds the entries of a part, inside of a transaction, unless another program has added it, or the creation has
+    /// begun again since it was read.
+    ///
+    /// - Returns: The state, `nil` if there is none.
+    func add(_ part: Part, in db: Database) throws -> State? {
+        guard var state = try state(in: db) else { return nil }
+        guard state.creation == part.creation, state.next == part.first else { return state }
         let parameters = (0...index.expressions.count).map { "?\($0 + 1)" }.joined(separator: ", ")
         let statement = try SQLiteStatement("INSERT INTO main.\(names.rows) VALUES (\(parameters))", in: db)
         for entry in part.entries {
@@ -208,7 +231,6 @@ struct SQLiteIndexBuild: Sendable {
             for (number, value) in entry.values.enumerated() { try statement.bind(value, at: Int32(number + 2)) }
             _ = try statement.step()
         }
-        var state = state
         state.next = part.last < state.last ? part.last + 1 : nil
         state.count += part.entries.count
         try db.executeDirectly(

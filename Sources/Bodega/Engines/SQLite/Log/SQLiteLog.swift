@@ -85,7 +85,7 @@ final class SQLiteLog: Sendable {
             }
         }
         guard let log, let items, log > items else { return false }
-        return Set(triggers.map { "CREATE TRIGGER " + $0.definition }) == found
+        return Set(triggers.map(\.definition)) == found
     }
 
     /// Whether the collection's table has triggers, such as those of a log that another program has removed in part.
@@ -145,35 +145,23 @@ final class SQLiteLog: Sendable {
         )
         let nonce = start.map { "\($0.nonce)" } ?? "random()"
         try db.execute(sql: "INSERT INTO main.\(name) VALUES (0, \(nonce), \(Change.begun), NULL, NULL, NULL)")
-        for trigger in triggers { try db.execute(sql: "CREATE TRIGGER main." + trigger.definition) }
+        for trigger in triggers { try trigger.create(in: db) }
     }
 
     /// Removes the log and its triggers, inside of a transaction.
     func remove(in db: Database) throws {
-        for trigger in triggers { try db.execute(sql: "DROP TRIGGER IF EXISTS main.\"\(trigger.name)\"") }
+        for trigger in triggers { try trigger.remove(in: db) }
         try db.execute(sql: "DROP TABLE IF EXISTS main.\(name)")
     }
 }
 
 extension SQLiteLog {
 
-    private struct Trigger {
-        let name: String
-        /// The text after `CREATE TRIGGER`, as SQLite keeps it.
-        let definition: String
-
-        init(_ name: String, _ event: String, on table: String, when condition: String? = nil, _ statements: [String]) {
-            self.name = name
-            let condition = condition.map { "WHEN \($0) " } ?? ""
-            let body = statements.map { $0 + "; " }.joined()
-            definition = "\"\(name)\" \(event) ON \(table) \(condition)BEGIN \(body)END"
-        }
-    }
-
-    private var triggers: [Trigger] {
-        func trigger(_ name: String, _ event: String, when condition: String? = nil, _ statements: [String]) -> Trigger
+    private var triggers: [SQLiteTrigger] {
+        func trigger(_ name: String, _ event: String, when condition: String? = nil, _ statements: [String])
+            -> SQLiteTrigger
         {
-            Trigger("\(plainName)_\(name)", event, on: table, when: condition, statements)
+            SQLiteTrigger("\"\(plainName)_\(name)\"", event, on: table, when: condition, statements)
         }
         // Rows that are too old are found by their number alone, which is one descent of the table's tree.
         let trim = "DELETE FROM \(name) WHERE number <= last_insert_rowid() - \(Self.limit)"

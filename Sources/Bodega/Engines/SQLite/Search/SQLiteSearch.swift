@@ -2,23 +2,52 @@ import CSQLiteConfiguration
 import GRDB
 import GRDBSQLite
 
-/// A search at one moment, by an index and by the items that it does not know.
+/// A search at one moment, by an index and by the items that it does not know. If FTS5 fails, it knows none.
 struct SQLiteSearch {
     let search: StorageSearch
     let index: SQLiteSearchIndex
     let pattern: SearchPattern
     private let db: Database
     private let texts: StoredTexts
+    /// Whether the table of FTS5 is used.
+    private var isIndexed: Bool
     /// The rows that the table of FTS5 must not be asked about.
-    private let noted: Set<Int>
+    private var noted: Set<Int> = []
 
     /// - Throws: ``StorageError/Code/invalidArgument`` if there is no such index.
     init(_ search: StorageSearch, of table: SQLiteTable, in db: Database) throws {
         (self.search, self.db) = (search, db)
-        index = try SQLiteSearchIndex.find(search.index, of: table, in: db)
+        let usable = try SQLiteSearchIndex.all(of: table, in: db).first { $0.index == search.index }
+        // It can have become one that is not used since the search was planned.
+        let registered =
+            try usable ?? SQLiteSearchIndex.registered(of: table, in: db).first { $0.index == search.index }
+        guard let index = registered else {
+            throw StorageError(.invalidArgument, "There is no index for searches in \(search.index). Create it first.")
+        }
+        self.index = index
         pattern = search.pattern
         texts = StoredTexts(of: search.index)
-        noted = Set(try Self.rows("SELECT row FROM main.\(index.notes)", in: db))
+        isIndexed = usable != nil
+        if !isIndexed { return }
+        do {
+            noted = Set(
+                try SQLiteSearchIndex.reporting { try Self.rows("SELECT row FROM main.\(index.notes)", in: db) })
+        } catch let failure as SQLiteSearchIndex.Failure {
+            SQLiteSearchFailures.shared.report(failure, of: index, in: db)
+            isIndexed = false
+        }
+    }
+
+    /// Runs a closure with the index, and if FTS5 fails, again without it.
+    private func withOrWithoutIndex<Value>(_ body: (SQLiteSearch) throws -> Value) throws -> Value {
+        do {
+            return try body(self)
+        } catch let failure as SQLiteSearchIndex.Failure {
+            SQLiteSearchFailures.shared.report(failure, of: index, in: db)
+            var other = self
+            (other.isIndexed, other.noted) = (false, [])
+            return try body(other)
+        }
     }
 
     /// A row with what its texts have of the pattern.
@@ -27,22 +56,24 @@ struct SQLiteSearch {
         var counts: SearchCounts?
     }
 
-    /// The rows that FTS5 does not know, in order.
-    private func unknown() throws -> [Unknown] {
+    /// The rows after a place that FTS5 does not know, in order.
+    private func unknown(after start: Int = .min) throws -> [Unknown] {
         let items = "SELECT rowid, value FROM main.\(index.table.name) WHERE rowid"
         var unknown: [Unknown] = []
         // Noted rows are before the others. With both conditions in one statement, SQLite would read all rows.
         if !noted.isEmpty {
-            try read("\(items) IN (SELECT row FROM main.\(index.notes)) ORDER BY rowid", into: &unknown)
+            let isNoted = "IN (SELECT row FROM main.\(index.notes) WHERE row > ?1)"
+            try read("\(items) \(isNoted) ORDER BY rowid", after: start, into: &unknown)
         }
-        try read("\(items) > ?1 ORDER BY rowid", after: index.built(in: db), into: &unknown)
+        let built = isIndexed ? try index.built(in: db) : .min
+        try read("\(items) > ?1 ORDER BY rowid", after: max(built, start), into: &unknown)
         return unknown
     }
 
-    private func read(_ sql: String, after row: Int? = nil, into unknown: inout [Unknown]) throws {
+    private func read(_ sql: String, after row: Int, into unknown: inout [Unknown]) throws {
         let statement = try SQLiteStatement(sql, in: db)
         defer { statement.reset() }
-        if let row { try statement.bind(row, at: 1) }
+        try statement.bind(row, at: 1)
         while try statement.step() {
             try LockHolders.shared.check()
             let counts = texts.counts(of: pattern, in: statement.data(at: 1))
@@ -53,7 +84,9 @@ struct SQLiteSearch {
     // MARK: The numbers of all items
 
     /// What the relevance of items depends on.
-    func ranking() throws -> SearchRanking {
+    func ranking() throws -> SearchRanking { try withOrWithoutIndex { try $0.readRanking() } }
+
+    private func readRanking() throws -> SearchRanking {
         var ranking = SearchRanking(phrases: pattern.phraseCount)
         (ranking.count, ranking.length) = try known()
         for phrase in ranking.found.indices {
@@ -66,40 +99,77 @@ struct SQLiteSearch {
 
     /// The number and the length of the texts that FTS5 knows, but for those of noted rows.
     private func known() throws -> (count: Int, length: Int) {
+        if !isIndexed { return (0, 0) }
         // The first row of FTS5's structure: the number of rows, and the length of each column.
-        let totals = try SQLiteStatement("SELECT block FROM main.\(index.name)_data WHERE id = 1", in: db)
-        defer { totals.reset() }
-        guard try totals.step() else { return (0, 0) }
-        let numbers = SQLiteVarints.numbers(in: totals.data(at: 0))
-        var (count, length) = (numbers.first ?? 0, numbers.dropFirst().reduce(0, +))
-        let changed = try SQLiteStatement(
-            """
+        let totals = "SELECT block FROM main.\(index.name)_data WHERE id = 1"
+        // Damaged numbers can be of any size.
+        var (count, length) = (0, 0)
+        try forEachRecord(totals) { numbers in
+            (count, length) = (numbers.first ?? 0, numbers.dropFirst().reduce(0, &+))
+        }
+        let changed = """
             SELECT sz FROM main.\(index.notes) JOIN main.\(index.name)_docsize ON id = row
             WHERE state = \(SQLiteSearchIndex.State.changed)
-            """, in: db)
-        defer { changed.reset() }
-        while try changed.step() {
-            count -= 1
-            length -= SQLiteVarints.numbers(in: changed.data(at: 0)).reduce(0, +)
+            """
+        try forEachRecord(changed) { numbers in
+            count &-= 1
+            length &-= numbers.reduce(0, &+)
         }
-        return (count, length)
+        return (max(0, count), max(0, length))
+    }
+
+    /// Reads the numbers in records of FTS5.
+    private func forEachRecord(_ sql: String, _ receive: ([Int]) -> Void) throws {
+        try SQLiteSearchIndex.reporting {
+            let statement = try SQLiteStatement(sql, in: db)
+            defer { statement.reset() }
+            while try statement.step() { receive(SQLiteVarints.numbers(in: statement.data(at: 0))) }
+        }
     }
 
     /// The number of rows that match a query of FTS5, without noted ones.
     private func count(_ query: String) throws -> Int {
-        if !noted.isEmpty {
-            var count = 0
+        var count = 0
+        if noted.isEmpty {
+            try forEachHit("count(*)", matching: query) { statement in
+                count = statement.integer(at: 0) ?? 0
+                return false
+            }
+        } else {
             try forEachKnownRow(matching: query) { _ in
                 count += 1
                 return true
             }
-            return count
         }
-        let statement = try SQLiteStatement(
-            "SELECT count(*) FROM main.\(index.name) WHERE \(index.name) MATCH ?1", in: db)
+        return count
+    }
+
+    /// Passes on what FTS5 finds.
+    ///
+    /// - Parameter receive: Returns whether it needs more.
+    private func forEachHit(
+        _ columns: String, matching query: String, after start: Int? = nil,
+        _ receive: (SQLiteStatement) throws -> Bool
+    ) throws {
+        if !isIndexed { return }
+        let (name, condition) = (index.name, start == nil ? "" : " AND rowid > ?2")
+        let sql = "SELECT \(columns) FROM main.\(name) WHERE \(name) MATCH ?1\(condition)"
+        let statement = try SQLiteSearchIndex.reporting { try prepared(sql) }
         defer { statement.reset() }
         try statement.bindCopy(of: query, at: 1)
-        return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+        if let start { try statement.bind(start, at: 2) }
+        while try SQLiteSearchIndex.reporting({ try statement.step() }) { if try !receive(statement) { return } }
+    }
+
+    private func prepared(_ sql: String) throws -> SQLiteStatement {
+        do {
+            return try SQLiteStatement(sql, in: db)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // The connection may not have the function yet.
+            guard let connection = db.sqliteConnection, emporium_sqlite_add_search_function(connection) == SQLITE_OK
+            else { throw error }
+            return try SQLiteStatement(sql, in: db)
+        }
     }
 
     // MARK: Insertion order
@@ -108,10 +178,20 @@ struct SQLiteSearch {
     ///
     /// - Parameter receive: Returns whether it needs more.
     func forEachRow(_ receive: (Int) throws -> Bool) throws {
+        // If FTS5 fails later, the rest is read without it.
+        var last = search.place?.position ?? .min
+        try withOrWithoutIndex {
+            try $0.forEachRow(after: last) { row in
+                last = row
+                return try receive(row)
+            }
+        }
+    }
+
+    private func forEachRow(after start: Int, _ receive: (Int) throws -> Bool) throws {
         guard let query = pattern.fts5 else { throw cannotFind }
-        let start = search.place?.position ?? .min
-        var others = try unknown().filter { row in
-            row.row > start && pattern.matches { row.counts?.has($0) ?? false }
+        var others = try unknown(after: start).filter { row in
+            pattern.matches { row.counts?.has($0) ?? false }
         }.map(\.row)[...]
         var needsMore = true
         try forEachKnownRow(matching: query, after: start) { row in
@@ -140,15 +220,10 @@ struct SQLiteSearch {
     private func forEachKnownRow(
         matching query: String, after start: Int = .min, _ receive: (Int) throws -> Bool
     ) throws {
-        let statement = try SQLiteStatement(
-            "SELECT rowid FROM main.\(index.name) WHERE \(index.name) MATCH ?1 AND rowid > ?2", in: db)
-        defer { statement.reset() }
-        try statement.bindCopy(of: query, at: 1)
-        try statement.bind(start, at: 2)
-        while try statement.step() {
+        try forEachHit("rowid", matching: query, after: start) { statement in
             let row = statement.integer(at: 0) ?? 0
-            if !noted.isEmpty, noted.contains(row) { continue }
-            if try !receive(row) { return }
+            if !noted.isEmpty, noted.contains(row) { return true }
+            return try receive(row)
         }
     }
 
@@ -168,6 +243,10 @@ struct SQLiteSearch {
         else {
             throw StorageError(.invalidArgument, "The numbers of the search belong to another one.")
         }
+        return try withOrWithoutIndex { try $0.readPlaces(by: relevance) }
+    }
+
+    private func readPlaces(by relevance: StorageSearch.Relevance) throws -> SearchPlaces {
         var places = SearchPlaces(after: search.place)
         if let phrases = pattern.conjunction {
             try addPlaces(having: phrases, SearchScores(relevance), to: &places)
@@ -221,54 +300,20 @@ struct SQLiteSearch {
 
     /// The rows that match a query of FTS5, without noted ones.
     private func hits(_ query: String, phrases: Int) throws -> SearchHits {
-        let statement = try placesStatement()
-        defer { statement.reset() }
-        try statement.bindCopy(of: query, at: 1)
         var hits = SearchHits(phrases: phrases, columns: index.columns.count)
-        while try statement.step() {
+        try forEachHit("rowid, emporium_places(\(index.name))", matching: query) { statement in
             let row = statement.integer(at: 0) ?? 0
-            if !noted.isEmpty, noted.contains(row) { continue }
-            guard let bytes = sqlite3_column_blob(statement.raw, 1) else { continue }
+            if !noted.isEmpty, noted.contains(row) { return true }
+            guard let bytes = sqlite3_column_blob(statement.raw, 1),
+                Int(sqlite3_column_bytes(statement.raw, 1)) == hits.size
+            else { throw SQLiteSearchIndex.Failure(cause: DatabaseError(resultCode: .SQLITE_CORRUPT)) }
             hits.append(row, bytes.assumingMemoryBound(to: UInt32.self))
+            return true
         }
         return hits
     }
 
-    private func placesStatement() throws -> SQLiteStatement {
-        let name = index.name
-        let sql = "SELECT rowid, emporium_places(\(name)) FROM main.\(name) WHERE \(name) MATCH ?1"
-        do {
-            return try SQLiteStatement(sql, in: db)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // The connection does not have the function yet.
-            guard let connection = db.sqliteConnection, emporium_sqlite_add_search_function(connection) == SQLITE_OK
-            else { throw error }
-            return try SQLiteStatement(sql, in: db)
-        }
-    }
-
     private var cannotFind: StorageError {
         StorageError(.invalidArgument, "An index for searches can't find what this expression asks for.")
-    }
-}
-
-/// The numbers in a record of FTS5.
-enum SQLiteVarints {
-    /// The format is that of SQLite's files: 7 bits in each byte, the highest first, and 8 in the ninth.
-    static func numbers(in bytes: some Sequence<UInt8>) -> [Int] {
-        var numbers: [Int] = []
-        var (number, count) = (UInt64(0), 0)
-        for byte in bytes {
-            count += 1
-            if count == 9 {
-                number = number << 8 | UInt64(byte)
-            } else {
-                number = number << 7 | UInt64(byte & 0x7F)
-                if byte & 0x80 != 0 { continue }
-            }
-            numbers.append(Int(truncatingIfNeeded: number))
-            (number, count) = (0, 0)
-        }
-        return numbers
     }
 }

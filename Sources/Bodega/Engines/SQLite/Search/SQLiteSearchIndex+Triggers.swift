@@ -1,21 +1,10 @@
 extension SQLiteSearchIndex {
 
-    /// A trigger that notes changed rows.
-    ///
-    /// A statement with a conflict clause, such as `INSERT OR REPLACE`, gives this clause to all statements of its
-    /// triggers. So none of them has a conflict.
-    struct Trigger {
-        let name: String
-        /// The text after `CREATE TRIGGER`, as SQLite keeps it.
-        let definition: String
-    }
-
-    var triggers: [Trigger] {
-        func trigger(_ suffix: String, _ event: String, when condition: String, _ statements: [String]) -> Trigger {
-            let name = "\(self.name)_\(suffix)"
-            let body = statements.map { $0 + "; " }.joined()
-            return Trigger(
-                name: name, definition: "\(name) \(event) ON \(table.name) WHEN \(condition) BEGIN \(body)END")
+    /// The triggers that note changed rows.
+    var triggers: [SQLiteTrigger] {
+        func trigger(_ suffix: String, _ event: String, when condition: String, _ statements: [String]) -> SQLiteTrigger
+        {
+            SQLiteTrigger("\(name)_\(suffix)", event, on: table.name, when: condition, statements)
         }
         // REPLACE removes rows without running triggers. Before an insertion that doesn't choose a row id, it is -1.
         let conflicts = "(key = NEW.key OR rowid = NEW.rowid)"

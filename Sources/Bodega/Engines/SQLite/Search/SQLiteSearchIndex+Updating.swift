@@ -75,7 +75,6 @@ extension SQLiteSearchIndex {
                 WHERE item.rowid = row AND row <= ?2 AND NOT (\(Self.isRegular("item"))))
             """, last, built, in: db)
         try run("DELETE FROM main.\(notes) WHERE \(isNoted)", last, in: db)
-        try keep(built: built, in: db)
         return true
     }
 
@@ -99,7 +98,7 @@ extension SQLiteSearchIndex {
             INSERT INTO main.\(notes) (row, state) SELECT rowid, \(State.irregular) FROM main.\(table.name) AS item
             WHERE \(isNew) AND NOT (\(Self.isRegular("item")))
             """, last, built, in: db)
-        try keep(built: last, in: db)
+        try run("UPDATE main.\(Self.register) SET built = ?1 WHERE id = \(id)", last, in: db)
         return true
     }
 
@@ -117,27 +116,8 @@ extension SQLiteSearchIndex {
             """, last, built, in: db)
     }
 
-    /// Stores up to which number rows were added, and the last of these rows.
-    private func keep(built: Int, in db: Database) throws {
-        let last = "FROM main.\(table.name) WHERE rowid <= ?1 ORDER BY rowid DESC LIMIT 1"
-        try run(
-            """
-            UPDATE main.\(Self.register) SET built = ?1, last_row = (SELECT rowid \(last)),
-            last_key = (SELECT key \(last)) WHERE id = \(id)
-            """, built, in: db)
-    }
-
-    /// Empties the index before all items are removed, so that no trigger notes them.
-    func removeAll(in db: Database) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO main.\(name) (\(name)) VALUES ('delete-all');
-                DELETE FROM main.\(notes);
-                UPDATE main.\(Self.register) SET built = \(Int.min), last_row = NULL, last_key = NULL WHERE id = \(id)
-                """)
-    }
-
-    private func run(_ sql: String, _ numbers: Int..., in db: Database) throws {
+    /// Runs a statement with numbers.
+    func run(_ sql: String, _ numbers: Int..., in db: Database) throws {
         let statement = try SQLiteStatement(sql, in: db)
         defer { statement.reset() }
         for (index, number) in numbers.enumerated() { try statement.bind(number, at: Int32(index + 1)) }

@@ -13,8 +13,12 @@ import GRDB
 ///
 /// A search takes the rows that are not noted from FTS5, and the others from their items.
 ///
-/// Row numbers change if a program writes all items to a new file, as the command `.dump` of `sqlite3` does. So the
-/// register keeps the key of the last row that was added. If that row has another key now, the index is not used.
+/// Row numbers change if a program writes all items to a new file, as the command `.dump` of `sqlite3` does. That also
+/// changes the row numbers of the register, which are ``offset`` more than the indexes' numbers. So it is known, and
+/// the index is not used.
+///
+/// It is not used either once it is known to be damaged: `built` is NULL then, and the triggers note nothing. A search
+/// that finds this out reads the items instead. Creating the index again replaces it.
 struct SQLiteSearchIndex: Sendable {
     let index: StorageIndex
     let table: SQLiteTable
@@ -23,6 +27,12 @@ struct SQLiteSearchIndex: Sendable {
 
     /// The register of all indexes for searches.
     static let register = "emporium_searches"
+
+    /// What the names of all its tables and triggers begin with.
+    static let prefix = "emporium_search_"
+
+    /// What the row numbers in the register are more than the numbers of the indexes.
+    private static let offset = 1 << 40
 
     /// The states of a note.
     enum State {
@@ -35,7 +45,7 @@ struct SQLiteSearchIndex: Sendable {
     }
 
     /// The name of the table of FTS5, and that of the table of notes.
-    var name: String { "emporium_search_\(id)" }
+    var name: String { "\(Self.prefix)\(id)" }
     var notes: String { "\(name)_notes" }
 
     /// The names of the columns.
@@ -70,23 +80,18 @@ struct SQLiteSearchIndex: Sendable {
 
     /// The indexes of a table that are complete and can be used.
     static func all(of table: SQLiteTable, in db: Database) throws -> [SQLiteSearchIndex] {
-        try registered(of: table, in: db).filter { try $0.isComplete(in: db) && $0.hasSameRows(in: db) }
-    }
-
-    /// The index of a table.
-    ///
-    /// - Throws: ``StorageError/Code/invalidArgument`` if there is none.
-    static func find(_ index: StorageIndex, of table: SQLiteTable, in db: Database) throws -> SQLiteSearchIndex {
-        guard let found = try all(of: table, in: db).first(where: { $0.index == index }) else {
-            throw StorageError(.invalidArgument, "There is no index for searches in \(index). Create it first.")
+        try registered(of: table, where: "rowid = id + \(offset) AND built IS NOT NULL", in: db).filter {
+            try $0.isComplete(in: db)
         }
-        return found
     }
 
     /// The indexes of a table in the register, those of other versions of this package excepted.
-    private static func registered(of table: SQLiteTable, in db: Database) throws -> [SQLiteSearchIndex] {
+    static func registered(
+        of table: SQLiteTable, where condition: String = "1", in db: Database
+    ) throws -> [SQLiteSearchIndex] {
         guard try exist(in: db) else { return [] }
-        let statement = try SQLiteStatement("SELECT id, form, paths FROM main.\(register) WHERE \"table\" = ?1", in: db)
+        let statement = try SQLiteStatement(
+            "SELECT id, form, paths FROM main.\(register) WHERE \"table\" = ?1 AND \(condition) ORDER BY id", in: db)
         defer { statement.reset() }
         return try statement.bind(table.plainName, at: 1) {
             var found: [SQLiteSearchIndex] = []
@@ -120,20 +125,7 @@ struct SQLiteSearchIndex: Sendable {
         guard tables[name] != nil, let items = tables[table.plainName], let notes = tables[notes], notes > items else {
             return false
         }
-        return Set(triggers.map { "CREATE TRIGGER " + $0.definition }) == found
-    }
-
-    /// Whether the last row that was added has the key that it had.
-    private func hasSameRows(in db: Database) throws -> Bool {
-        let statement = try SQLiteStatement(
-            """
-            SELECT 1 FROM main.\(Self.register) AS search WHERE id = ?1 AND (last_row IS NULL
-            OR EXISTS (SELECT 1 FROM main.\(table.name) WHERE rowid = search.last_row AND key = search.last_key)
-            OR EXISTS (SELECT 1 FROM main.\(notes) WHERE row = search.last_row))
-            """, in: db)
-        defer { statement.reset() }
-        try statement.bind(id, at: 1)
-        return try statement.step()
+        return Set(triggers.map(\.definition)) == found
     }
 
     // MARK: Creation
@@ -154,18 +146,22 @@ struct SQLiteSearchIndex: Sendable {
         try db.execute(
             sql: """
                 CREATE TABLE IF NOT EXISTS main.\(register) (
-                    id INTEGER PRIMARY KEY, "table" TEXT NOT NULL, form TEXT NOT NULL, paths TEXT NOT NULL,
-                    built INTEGER NOT NULL, last_row INTEGER, last_key TEXT
+                    id INTEGER NOT NULL UNIQUE, "table" TEXT NOT NULL, form TEXT NOT NULL, paths TEXT NOT NULL,
+                    built INTEGER
                 )
                 """)
         let insertion = try SQLiteStatement(
-            "INSERT INTO main.\(register) (\"table\", form, paths, built) VALUES (?1, ?2, ?3, \(Int.min))", in: db)
+            """
+            INSERT INTO main.\(register) (rowid, id, "table", form, paths, built)
+            SELECT id + \(offset), id, ?1, ?2, ?3, \(Int.min)
+            FROM (SELECT ifnull(max(id), 0) + 1 AS id FROM main.\(register))
+            """, in: db)
         defer { insertion.reset() }
         for (number, text) in [table.plainName, form.rawValue, text(of: index)].enumerated() {
             try insertion.bindCopy(of: text, at: Int32(number + 1))
         }
         _ = try insertion.step()
-        let new = SQLiteSearchIndex(index: index, table: table, id: Int(db.lastInsertedRowID))
+        let new = SQLiteSearchIndex(index: index, table: table, id: Int(db.lastInsertedRowID) - offset)
         let tokenizer = form == .words ? "unicode61 remove_diacritics 2" : "trigram"
         let columns = new.columns.joined(separator: ", ")
         do {
@@ -181,14 +177,15 @@ struct SQLiteSearchIndex: Sendable {
         }
         try db.execute(
             sql: "CREATE TABLE main.\(new.notes) (row INTEGER PRIMARY KEY, state INTEGER NOT NULL, \(columns))")
-        for trigger in new.triggers { try db.execute(sql: "CREATE TRIGGER main." + trigger.definition) }
+        for trigger in new.triggers { try trigger.create(in: db) }
+        SQLiteSearchFailures.shared.forget(new, in: db)
     }
 
     /// Removes an index, inside of a transaction, or all of a table.
     static func remove(_ index: StorageIndex? = nil, of table: SQLiteTable, in db: Database) throws {
         for found in try registered(of: table, in: db) where index == nil || found.index == index {
-            for trigger in found.triggers { try db.execute(sql: "DROP TRIGGER IF EXISTS main.\(trigger.name)") }
-            try db.execute(sql: "DROP TABLE IF EXISTS main.\(found.name)")
+            for trigger in found.triggers { try trigger.remove(in: db) }
+            try found.removeTable(in: db)
             try db.execute(sql: "DROP TABLE IF EXISTS main.\(found.notes)")
             try db.execute(sql: "DELETE FROM main.\(register) WHERE id = \(found.id)")
         }

@@ -10,6 +10,9 @@ struct SearchHits {
     ///   - columns: The number of texts.
     init(phrases: Int = 1, columns: Int) { (self.columns, width) = (columns, phrases * columns + 1) }
 
+    /// The number of bytes of the numbers of a row.
+    var size: Int { width * MemoryLayout<UInt32>.size }
+
     /// Adds a row after the others.
     mutating func append(_ row: Int, _ numbers: UnsafePointer<UInt32>) {
         rows.append(row)

@@ -1,6 +1,7 @@
 import BodegaTesting
 import Foundation
 import GRDB
+import GRDBSQLite
 import TestSupport
 import Testing
 
@@ -37,12 +38,29 @@ extension SQLiteIndexBuildTests {
         let build = try SQLiteIndexBuild(of: SQLiteIndex(index, of: engine.table), engine.table)
         let limits = SQLiteIndexBuild.Limits(rows: 7, bytes: 1 << 20)
         try await engine.core.writeUnreported { db in
-            var state = try #require(try build.begin(total: build.table.count(in: db), limits, in: db))
-            for _ in 0..<parts {
-                let part = try build.part(from: try #require(state.next), to: state.last, limits, in: db)
-                state = try build.add(build.read(part, in: db), to: state, in: db)
-            }
+            _ = try #require(try build.begin(total: build.table.count(in: db), limits, in: db))
+            for _ in 0..<parts { _ = try build.add(#require(try build.nextPart(limits, in: db)), in: db) }
         }
+    }
+
+    @Test("that begins again does not get what was read for the one before, from which changes since then are missing")
+    func repetition() async throws {
+        try await fill(60)
+        let build = try SQLiteIndexBuild(of: SQLiteIndex(index, of: engine.table), engine.table)
+        let limits = SQLiteIndexBuild.Limits(rows: 7, bytes: 1 << 20)
+        try await engine.core.writeUnreported { db in
+            _ = try build.begin(total: 60, limits, in: db)
+        }
+        // A process that is stopped here, while another one cancels the creation, writes, and creates the index.
+        let part = try await other.read { try #require(try build.nextPart(limits, in: $0)) }
+        try await engine.removeIndex(index)
+        try await other.write { try $0.execute(sql: "UPDATE data SET value = '{\"a\":77}' WHERE key IN ('1', '3')") }
+        try await engine.core.writeUnreported { db in
+            _ = try build.begin(total: 60, limits, in: db)
+            #expect(try build.add(part, in: db)?.count == 0)
+        }
+        try await builder().create()
+        try await expectComplete()
     }
 
     @Test("goes on where a killed program has stopped, with what others have changed")
@@ -61,6 +79,34 @@ extension SQLiteIndexBuildTests {
         try await expectComplete()
     }
 
+    @Test("happens in one transaction if SQLite does not let the schema be changed")
+    func protection() async throws {
+        try await fill(60)
+        func setAuthorizer(_ isProtected: Bool) async throws {
+            try await engine.core.writeUnreported { db in
+                sqlite3_set_authorizer(
+                    db.sqliteConnection,
+                    !isProtected
+                        ? nil
+                        : { _, action, name, _, _, _ in
+                            guard action == SQLITE_PRAGMA, let name else { return SQLITE_OK }
+                            return String(cString: name) == "writable_schema" ? SQLITE_IGNORE : SQLITE_OK
+                        }, nil)
+            }
+        }
+        try await setAuthorizer(true)
+        try await engine.core.writeUnreported { db in
+            #expect(throws: Database.SchemaIsProtected.self) { try db.changeSchema("SELECT 1") {} }
+        }
+        let reports = Locked<[Int]>([])
+        try await builder { count, _ in reports.withLock { $0.append(count) } }.create()
+        #expect(reports.withLock { $0.count } > 5)
+        try await setAuthorizer(false)
+        try await expectComplete()
+        try await other.write { try $0.execute(sql: "UPDATE data SET value = '{}' WHERE key = '1'") }
+        try await expectComplete()
+    }
+
     @Test("that was interrupted is removed with the index, and with its collection")
     func removal() async throws {
         try await fill(60)
@@ -75,7 +121,16 @@ extension SQLiteIndexBuildTests {
             _ = try build.begin(total: 60, .init(rows: 7, bytes: 1 << 20), in: db)
         }
         #expect(try remains().count == 9)
+        // The name of a path contains that of the collection's table.
+        let path = StorageIndex("x:emporium_collection_1:y")
+        let third = try SQLiteIndexBuild(of: SQLiteIndex(path, of: engine.table), engine.table)
+        try await engine.core.writeUnreported { db in
+            _ = try third.begin(total: 60, .init(rows: 7, bytes: 1 << 20), in: db)
+        }
         try await engine.removeCollection(named: "people")
+        #expect(try remains().count == 9)
+        try await engine.write(Data("{}".utf8), key: CacheKey(verbatim: "0"))
+        try await engine.removeIndex(path)
         #expect(try remains() == [])
     }
 
