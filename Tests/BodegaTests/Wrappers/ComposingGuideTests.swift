@@ -19,6 +19,16 @@ func openResponses(in directory: FileManager.Directory) throws -> some StorageEn
         .expiring(after: .seconds(24 * 3_600))
 }
 
+struct Errand: Codable, Sendable {
+    var owner: String
+    var title: String
+}
+
+func errands(of userID: String, in database: SQLiteStorageEngine) -> ObjectStorage<Errand> {
+    let scope = StorageScope(where: "owner", equals: userID, rights: [.read, .write])
+    return ObjectStorage(storage: database.scoped(to: scope), coder: .json)
+}
+
 /// Refuses items that are too large.
 struct SizeLimitedEngine: ForwardingStorageEngine {
     let base: any StorageBackend
@@ -46,6 +56,20 @@ func rotate(_ engine: EncryptedStorageEngine) async throws {
 }
 
 struct ComposingGuideTests {
+
+    @Test(arguments: ["ada", "\" || true || \"", "e\u{301}", "\u{E9}", ""])
+    func `Each user of the guide's database has their own errands, under any name`(_ name: String) async throws {
+        let folder = TemporaryFolder()
+        let database = try SQLiteStorageEngine(openingFile: folder.file("errands"))
+        let names = ["ada", "\" || true || \"", "e\u{301}", "\u{E9}", ""]
+        for (number, owner) in names.enumerated() {
+            try await errands(of: owner, in: database)
+                .store(Errand(owner: owner, title: "\(number)"), forKey: CacheKey(verbatim: "\(number)"))
+        }
+        let own = try await errands(of: name, in: database).allObjects()
+        let expected = names.firstIndex { Array($0.utf8) == Array(name.utf8) }
+        #expect(own.map(\.title) == [expected.map(String.init)])
+    }
 
     @Test func `An item of the guide's engine is stored encrypted and read after its key was rotated`() async throws {
         let folder = TemporaryFolder()

@@ -229,7 +229,7 @@ extension StorageEngine {
     /// Returns an engine through which a client sees and changes the items of a scope only.
     ///
     /// ```swift
-    /// let scope = try StorageScope(matching: #"@.owner == "ada""#)
+    /// let scope = StorageScope(where: "owner", equals: userID)
     /// let notes = ObjectStorage<Note>(storage: database.scoped(to: scope))
     /// ```
     ///

@@ -4,8 +4,7 @@ import RecordCoder
 /// What a client may see and do in a collection. ``StorageEngine/scoped(to:)`` returns an engine that is limited to it.
 ///
 /// ```swift
-/// let scope = try StorageScope(matching: #"@.owner == "ada""#)
-/// let notes = database.scoped(to: scope)
+/// let notes = database.scoped(to: StorageScope(where: "owner", equals: userID))
 /// ```
 ///
 /// A scope without a filter has all items.
@@ -57,7 +56,23 @@ public struct StorageScope: Sendable {
     ///   - rights: What a client may do.
     /// - Throws: ``StorageError/Code/invalidArgument`` if the filter is not valid.
     public init(matching filter: String, rights: Rights = .items) throws {
-        let filter = try JSONFilterParser.parse(filter)
+        self.init(try JSONFilterParser.parse(filter), rights)
+    }
+
+    /// Creates a scope of the items that have a certain text in a member, such as the identifier of a user.
+    ///
+    /// The text can be any, unlike one that is put into a filter expression.
+    ///
+    /// - Parameters:
+    ///   - path: The path to the member, as in ``StorageIndex/Member/path``.
+    ///   - text: The member's text. It is compared scalar by scalar.
+    ///   - rights: What a client may do.
+    public init(where path: String, equals text: String, rights: Rights = .items) {
+        let member = JSONFilter.Operand.query(StorageIndex.Member(path).query)
+        self.init(.compare(member, .equal, .literal(.string(text))), rights)
+    }
+
+    private init(_ filter: JSONFilter, _ rights: Rights) {
         self.init(rights: rights) { data in
             data.withUnsafeBytes { bytes in
                 guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return false }
