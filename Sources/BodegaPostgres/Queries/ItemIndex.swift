@@ -80,12 +80,13 @@ struct ItemIndex: Sendable {
 
     // MARK: Catalogs
 
-    /// The indexes of a collection that queries can use: the name and the comment of each.
+    /// The indexes of a collection that queries can use, with those for searches: the name and the comment of each.
     ///
     /// An index of the whole table is valid when all partitions have theirs. The server begins the text of a `CASE`
     /// with a line end.
     static func usable(ofCollection collection: Int32) -> Command {
-        Command(Statement(usable(prefix: "\(prefix)\(SortKeyFunction.version)_\(collection)_", "\(collection)")))
+        let ordered = usable(prefix: "\(prefix)\(SortKeyFunction.version)_\(collection)_", "\(collection)")
+        return Command(Statement(ordered + " UNION ALL " + SearchTable.usable(ofCollection: collection)))
     }
 
     /// The indexes of all collections that queries can use, see ``usable(ofCollection:)``.
