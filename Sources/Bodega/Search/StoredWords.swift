@@ -114,7 +114,11 @@ extension SearchPattern {
         combined(phrase: { tsquery(phrase: $0) }, all: { Self.joined($0, " & ") }, any: { Self.joined($0, " | ") })
     }
 
+    /// Halves of halves, because the server examines a long list by as many calls within calls.
     private static func joined(_ parts: [String], _ separator: String) -> String {
-        parts.count == 1 ? parts[0] : "(" + parts.joined(separator: separator) + ")"
+        if parts.count == 1 { return parts[0] }
+        let half = parts.count / 2
+        let halves = [joined(Array(parts.prefix(half)), separator), joined(Array(parts.dropFirst(half)), separator)]
+        return "(" + halves.joined(separator: separator) + ")"
     }
 }

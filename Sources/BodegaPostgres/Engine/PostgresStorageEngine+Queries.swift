@@ -104,14 +104,8 @@ extension PostgresStorageEngine: StorageIndexes {
 
     public func fetchIndexes() async throws -> Set<StorageIndex> {
         let rows = try await database.read(ItemIndex.usable(ofCollection: number))
-        var indexes = try ItemIndex.indexes(rows, ofCollection: number)
-        for row in 0..<rows.count {
-            let (name, comment) = (try rows.text(row, 0), try rows.text(row, 1))
-            if let search = try SearchTable.index(named: name, comment: comment, ofCollection: number) {
-                indexes.insert(search)
-            }
-        }
-        return indexes
+        let ordered = try ItemIndex.indexes(rows, ofCollection: number)
+        return ordered.union(try SearchTable.indexes(rows, ofCollection: number))
     }
 
     /// Creates an index, unless it exists, see ``createIndex(_:progress:)``.
@@ -132,6 +126,10 @@ extension PostgresStorageEngine: StorageIndexes {
     /// Programs that don't know this index keep it up to date when they write, and can write any bytes. The index uses
     /// one more connection while it is created, and another one from time to time for the progress.
     ///
+    /// An index for searches is made of tables that this program fills, in short transactions, and of triggers, for
+    /// which it waits until earlier writers have ended. It is used when it is complete. If the task is cancelled, the
+    /// next call goes on; until then, the triggers note what changes.
+    ///
     /// - Parameters:
     ///   - index: The index.
     ///   - progress: Receives the number of items that were read so far, which the server estimates, and the number of
@@ -139,7 +137,8 @@ extension PostgresStorageEngine: StorageIndexes {
     /// - Throws: A ``/Bodega/StorageError``: ``/Bodega/StorageError/Code/permissionDenied`` without these rights,
     ///   ``/Bodega/StorageError/Code/locked`` if other programs or open transactions prevented it for longer than
     ///   ``PostgresDatabase/Options/timeout``, plus the time of a build, ``/Bodega/StorageError/Code/invalidArgument``
-    ///   if the path can't be in the database.
+    ///   if the path can't be in the database, or if PostgreSQL has no such index for searches: it has those for words,
+    ///   in a database whose encoding is UTF8.
     public func createIndex(
         _ index: StorageIndex, progress: @escaping @Sendable (_ examined: Int, _ total: Int) -> Void
     ) async throws {

@@ -33,25 +33,29 @@ struct SearchEntries {
         if isCountedByServer(pattern, columns: columns) {
             for phrase in 0..<pattern.phraseCount {
                 let needle = pattern.stored(phrase: phrase)
-                values += (0..<columns).map { "int4send(\(count(needle, inText: columns > 1 ? $0 + 1 : nil)))" }
+                values += (0..<columns).map { "int4send(\(count(needle, in: "x.text\($0)")))" }
             }
         } else {
             values += ["int4send(octet_length(x.words))", "convert_to(x.words, 'UTF8')"]
         }
-        // A value of the server has at most a gigabyte.
+        let texts = (0..<columns).map { column in
+            "\(columns > 1 ? "split_part(x.words, E'\\n', \(column + 1))" : "x.words") AS text\(column)"
+        }
+        // A value of the server has at most a gigabyte. Without the offset, it would divide the words for each count.
         let sql = """
-            SELECT string_agg(\(values.joined(separator: " || ")), ''::bytea) FROM \(table.name) AS x
-            WHERE x.words::tsvector @@ \(SQLText.literal(pattern.tsquery ?? ""))::tsquery
-                AND NOT EXISTS (SELECT FROM \(table.notes) AS n WHERE n.shard = x.shard AND n.key = x.key)
+            SELECT string_agg(\(values.joined(separator: " || ")), ''::bytea) FROM (
+                SELECT x.number, x.position, x.length, x.words, \(texts.joined(separator: ", "))
+                FROM \(table.name) AS x
+                WHERE x.words::tsvector @@ \(SQLText.literal(pattern.tsquery ?? ""))::tsquery
+                    AND NOT EXISTS (SELECT FROM \(table.notes) AS n WHERE n.shard = x.shard AND n.key = x.key)
+                OFFSET 0) AS x
             GROUP BY x.number / 100000
             """
         return Command(Statement(sql))
     }
 
-    /// The number of places of a phrase in a text, counted from 1, or in all if there is one: how much shorter it is
-    /// without them.
-    private static func count(_ needle: String, inText number: Int?) -> String {
-        let text = number.map { "split_part(x.words, E'\\n', \($0))" } ?? "x.words"
+    /// The number of places of a phrase in a text: how much shorter it is without them.
+    private static func count(_ needle: String, in text: String) -> String {
         let without = "replace(\(text), \(SQLText.literal(needle)), '')"
         return "(octet_length(\(text)) - octet_length(\(without))) / \(needle.utf8.count)"
     }

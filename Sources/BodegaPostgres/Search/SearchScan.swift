@@ -38,7 +38,7 @@ struct SearchScan {
         let usable = Command(Statement(SearchTable.usable(ofCollection: engine.number)))
         let answers = try await session.run(beginning + [usable])
         guard let rows = answers.last, search.index.searchForm != nil,
-            try (0..<rows.count).contains(where: { try rows.text($0, 0) == table.name })
+            try SearchTable.indexes(rows, ofCollection: engine.number).contains(search.index)
         else {
             throw StorageError(.invalidArgument, "There is no index for searches in \(search.index).")
         }
@@ -226,12 +226,12 @@ struct SearchScan {
 }
 
 extension ScanStatement {
-    /// Makes the rest of a transaction find words by their index, also without statistics.
+    /// Makes the rest of a transaction find words by their index, also without statistics, and group without sorting.
     static let findWords = Command(
         Statement(
             """
             SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'on', true),
-                set_config('enable_sort', 'on', true), set_config('jit', 'off', true)
+                set_config('enable_sort', 'off', true), set_config('jit', 'off', true)
             """))
 }
 #endif

@@ -90,7 +90,7 @@ struct SearchTable: Sendable {
     private static func all(ofCollection collection: Int32) -> String {
         """
         SELECT c.relname AS name, d.description AS comment,
-            t.relowner = c.relowner AND has_table_privilege(c.oid, 'SELECT')
+            pg_has_role(c.relowner, t.relowner, 'MEMBER') AND has_table_privilege(c.oid, 'SELECT')
             AND coalesce(has_table_privilege(to_regclass(quote_ident(n.nspname) || '.' || c.relname || '_notes'),
                 'SELECT'), false)
             AND coalesce(has_table_privilege(to_regclass(quote_ident(n.nspname) || '.' || c.relname || '_state'),
@@ -117,6 +117,14 @@ struct SearchTable: Sendable {
         WHERE t.oid = 'emporium_items'::regclass
             AND c.relname > '\(prefix)\(collection)_' AND c.relname < '\(prefix)\(collection)`'
         """
+    }
+
+    /// Decodes the result of ``usable(ofCollection:)``, in which there may be others.
+    static func indexes(_ rows: QueryResult, ofCollection collection: Int32) throws -> Set<StorageIndex> {
+        Set(
+            try (0..<rows.count).compactMap {
+                try index(named: rows.text($0, 0), comment: rows.text($0, 1), ofCollection: collection)
+            })
     }
 
     /// Decodes the result of ``find(ofCollection:)``.

@@ -12,8 +12,8 @@ struct SearchTableWriter: Sendable {
     private let table: SearchTable
     private let texts: StoredTexts
 
-    /// The number of items of a transaction.
-    static let partSize = 512
+    /// The number of items of a transaction, and the number of notes, of which several can be of one item.
+    private static let (partSize, notesSize) = (512, 4_096)
     /// The sizes of items and words up to which items get an entry, in bytes. The second one is less than PostgreSQL's
     /// limits for words and for rows of an index.
     private static let (largestItem, longestWord) = (262_144, 2_000)
@@ -44,13 +44,13 @@ struct SearchTableWriter: Sendable {
             _ = try await session.run(.rollback)
             return 0
         }
-        try await replace(items, notes: [], built: last, session)
+        try await replace(items, notes: nil, built: last, session)
         return items.count
     }
 
     /// Adds the items of the first notes.
     ///
-    /// - Returns: How many notes were read; 0, too, if another program does so.
+    /// - Returns: How many notes there were, up to a limit; 0, too, if another program adds them.
     func addNoted(_ session: Session) async throws -> Int {
         guard try await begin(session) != nil else { return 0 }
         let rows = try await session.run([ScanStatement.useLookups, Command(Statement(firstNotes))])[1]
@@ -58,15 +58,10 @@ struct SearchTableWriter: Sendable {
             _ = try await session.run(.rollback)
             return 0
         }
-        var notes: [Int64] = []
-        var items: [ItemPlace: Row] = [:]
-        for number in 0..<rows.count {
-            notes.append(try rows.number(number, 0))
-            let item = try row(rows, number, from: 1)
-            items[ItemPlace(shard: item.shard, key: item.key)] = item
-        }
-        try await replace(Array(items.values), notes: notes, built: nil, session)
-        return notes.count
+        let items = try (0..<rows.count).map { try row(rows, $0, from: 2) }
+        let last: Int64 = try (0..<rows.count).reduce(.min) { max($0, try rows.number($1, 1)) }
+        try await replace(items, notes: last, built: nil, session)
+        return Int(try rows.number(0, 0) as Int64)
     }
 
     /// Begins a transaction that has locked the state.
@@ -106,8 +101,12 @@ struct SearchTableWriter: Sendable {
 
     private var firstNotes: String {
         """
-        SELECT n.id, n.shard, n.key, \(columns)
-        FROM (SELECT id, shard, key FROM \(table.notes) WHERE NOT kept ORDER BY id LIMIT \(Self.partSize)) AS n
+        WITH first AS (
+            SELECT id, shard, key FROM \(table.notes) WHERE NOT kept ORDER BY id LIMIT \(Self.notesSize)
+        ), part AS (
+            SELECT shard, key, max(id) AS last FROM first GROUP BY shard, key ORDER BY min(id) LIMIT \(Self.partSize)
+        )
+        SELECT (SELECT count(*) FROM first), n.last, n.shard, n.key, \(columns) FROM part AS n
         LEFT JOIN emporium_items AS i ON i.collection = \(table.collection) AND i.shard = n.shard AND i.key = n.key
         """
     }
@@ -122,8 +121,11 @@ struct SearchTableWriter: Sendable {
 
     // MARK: Writing
 
-    /// Replaces the entries of items, removes notes, and ends the transaction.
-    private func replace(_ rows: [Row], notes: [Int64], built: Int64?, _ session: Session) async throws {
+    /// Replaces the entries of items, removes their notes, and ends the transaction.
+    ///
+    /// - Parameter last: The number up to which notes are removed, which is not greater than that of one in the
+    ///   snapshot; `nil` for those that are kept only.
+    private func replace(_ rows: [Row], notes last: Int64?, built: Int64?, _ session: Session) async throws {
         var entries: [(row: Row, words: StoredWords)] = []
         var kept: [Row] = []
         for row in rows where row.position != nil {
@@ -151,8 +153,7 @@ struct SearchTableWriter: Sendable {
         added.append(BinaryArray(entries.lazy.map { $0.row.position }))
         added.append(BinaryArray(entries.lazy.map { Int64($0.words.length) }))
         added.append(BinaryArray(entries.lazy.map(\.words.text)))
-        let commands = [
-            Command(Statement("DELETE FROM \(table.notes) WHERE id = ANY ($1::bigint[])"), BinaryArray(notes)),
+        var commands = [
             Command(
                 Statement("DELETE FROM \(table.notes) AS x USING \(keyed) WHERE \(isKeyed) AND x.kept"), keys(rows)),
             Command(
@@ -169,12 +170,16 @@ struct SearchTableWriter: Sendable {
                     INSERT INTO \(table.name) (shard, key, position, length, words)
                     SELECT * FROM unnest($1::smallint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::text[])
                     """), added),
-            Command(
-                Statement("INSERT INTO \(table.notes) (shard, key, kept) SELECT u.shard, u.key, true FROM \(keyed)"),
-                keys(kept)),
-            .commit,
         ]
-        _ = try await session.run(commands)
+        if let last {
+            var noted = keys(rows)
+            noted.append(last)
+            let removal = "DELETE FROM \(table.notes) AS x USING \(keyed) WHERE \(isKeyed) AND x.id <= $3"
+            // Notes have no index by key, which writers would have to keep.
+            commands += [Command(Statement("SET LOCAL enable_hashjoin = on")), Command(Statement(removal), noted)]
+        }
+        let keeping = "INSERT INTO \(table.notes) (shard, key, kept) SELECT u.shard, u.key, true FROM \(keyed)"
+        _ = try await session.run(commands + [Command(Statement(keeping), keys(kept)), .commit])
     }
 }
 

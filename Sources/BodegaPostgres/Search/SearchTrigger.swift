@@ -41,8 +41,15 @@ enum SearchTrigger {
                     \(insert) SELECT shard, key FROM emporium_new WHERE collection = \(collection)
                     UNION SELECT shard, key FROM emporium_old WHERE collection = \(collection);
                 ELSE
-                    TRUNCATE {schema}.{table}, {schema}.{table}_notes;
-                    UPDATE {schema}.{table}_state SET count = 0, length = 0;
+                    IF TG_TABLE_NAME = 'emporium_items' THEN
+                        TRUNCATE {schema}.{table}, {schema}.{table}_notes;
+                        UPDATE {schema}.{table}_state SET count = 0, length = 0;
+                    ELSE
+                        -- A partition, whose rows are not known any more.
+                        \(insert) SELECT shard, key FROM {schema}.{table} AS x WHERE NOT EXISTS (
+                            SELECT FROM {schema}.emporium_items AS i
+                            WHERE i.collection = \(collection) AND i.shard = x.shard AND i.key = x.key);
+                    END IF;
                 END CASE;
                 RETURN NULL;
             END

@@ -40,12 +40,9 @@ final class SearchUpdates: Sendable {
             try await pool.withSession { session in
                 let rows = try await session.run(Command(Statement(SearchTable.usable(ofCollection: collection))))
                 var hasMore = false
-                for row in 0..<rows.count {
-                    let (name, comment) = (try rows.text(row, 0), try rows.text(row, 1))
-                    let index = try SearchTable.index(named: name, comment: comment, ofCollection: collection)
-                    guard let index else { continue }
+                for index in try SearchTable.indexes(rows, ofCollection: collection) {
                     let writer = SearchTableWriter(SearchTable(index: index, collection: collection))
-                    if try await writer.addNoted(session) == SearchTableWriter.partSize { hasMore = true }
+                    if try await writer.addNoted(session) >= Self.minimumCount { hasMore = true }
                 }
                 return hasMore
             }
