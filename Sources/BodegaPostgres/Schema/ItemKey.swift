@@ -37,9 +37,6 @@ struct ItemKey: Sendable {
         }
     }
 
-    /// The key of a row, which has no place in the lock order.
-    init(of place: ItemPlace) { (shard, hash, bytes, long) = (place.shard, 0, place.key, nil) }
-
     /// The kind and the key, of any length.
     var full: [UInt8] { long ?? bytes }
 

@@ -58,8 +58,9 @@ struct SearchScan {
         let totals = """
             SELECT s.count - noted.count, s.length - noted.length FROM \(table.state) AS s, (
                 SELECT count(*) AS count, coalesce(sum(x.length), 0)::bigint AS length
-                FROM (SELECT DISTINCT shard, key FROM \(table.notes)) AS n
-                JOIN \(table.name) AS x ON x.shard = n.shard AND x.key = n.key) AS noted
+                FROM (SELECT DISTINCT shard, key FROM \(table.notes)) AS n, LATERAL (
+                    SELECT length FROM \(table.name) AS x WHERE x.shard = n.shard AND x.key = n.key OFFSET 0) AS x
+                ) AS noted
             """
         let counts = (0..<pattern.phraseCount).map { phrase in
             let isFound =
@@ -91,8 +92,7 @@ struct SearchScan {
         let cursor = """
             DECLARE emporium_noted NO SCROLL CURSOR FOR
             SELECT i.shard, i.key, i.position, CASE WHEN octet_length(i.data) <= 32768 THEN i.data END
-            FROM (SELECT DISTINCT shard, key FROM \(table.notes)) AS n
-            JOIN emporium_items AS i ON i.collection = \(engine.number) AND i.shard = n.shard AND i.key = n.key
+            FROM (SELECT DISTINCT shard, key FROM \(table.notes)) AS n, \(table.item(of: "n"))
             """
         let all =
             [ScanStatement.findWords] + commands + [Command(Statement(cursor)), Self.fetch, ScanStatement.useIndex]
@@ -186,42 +186,59 @@ struct SearchScan {
     func items(
         _ places: ArraySlice<Place>, _ fields: StorageFields
     ) async throws -> [(item: StorageItem, isLarge: Bool)] {
-        let numbers = places.compactMap { if case .entry(let number) = $0.source { number } else { nil } }
-        var keys: [Int64: ItemPlace] = [:]
-        if !numbers.isEmpty {
-            let entries = Statement("SELECT number, shard, key FROM \(table.name) WHERE number = ANY ($1::bigint[])")
-            let rows = try await session.run(Command(entries, BinaryArray(numbers)))
-            for row in 0..<rows.count {
-                guard let key = rows.bytes(row, 2) else { throw PostgresFailure.noResult }
-                keys[try rows.number(row, 0)] = ItemPlace(shard: try rows.number(row, 1), key: Array(key))
-            }
-        }
-        let sought = try places.map { place in
+        var (entries, entryPlaces): ([Int64], [Int]) = ([], [])
+        var (noted, notedPlaces): ([ItemPlace], [Int]) = ([], [])
+        for (index, place) in places.enumerated() {
             switch place.source {
-            case .item(let place): return ItemKey(of: place)
             case .entry(let number):
-                guard let place = keys[number] else { throw PostgresFailure.noResult }
-                return ItemKey(of: place)
+                entries.append(number)
+                entryPlaces.append(index)
+            case .item(let place):
+                noted.append(place)
+                notedPlaces.append(index)
             }
         }
-        var columns = ["coalesce(i.long_key, i.key)"]
+        var columns = ["u.place", "coalesce(i.long_key, i.key)"]
         if fields.contains(.data) { columns.append("CASE WHEN octet_length(i.data) <= 32768 THEN i.data END") }
         if fields.contains(.dates) { columns += ["i.created_at", "i.updated_at"] }
-        let answers = try await session.run(engine.commands(of: sought, ItemStatements.selecting(columns)))
-        return try PostgresStorageEngine.values(answers[...]) { index, rows, row in
-            guard let key = rows.bytes(row, 1) else { throw PostgresFailure.noResult }
-            let place = places[places.startIndex + index]
-            var item = StorageItem(key: try ItemKey.key(key), position: place.position)
-            item.sortKey = place.score.map(StorageSortKey.init)
-            var (column, isLarge) = (2, false)
-            if fields.contains(.data) {
-                isLarge = rows.bytes(row, column) == nil
-                if !isLarge { item.data = try rows.data(row, column) }
-                column += 1
+        let selection = "SELECT \(columns.joined(separator: ", "))"
+        let ofEntries = """
+            \(selection) FROM unnest($1::bigint[]) WITH ORDINALITY AS u (number, place),
+                LATERAL (SELECT * FROM \(table.name) AS x WHERE x.number = u.number OFFSET 0) AS x,
+                \(table.item(of: "x"))
+            """
+        let ofNoted = """
+            \(selection) FROM unnest($1::smallint[], $2::bytea[]) WITH ORDINALITY AS u (shard, key, place),
+                \(table.item(of: "u"))
+            """
+        let keys = Parameters(BinaryArray(noted.lazy.map(\.shard)), BinaryArray(noted.lazy.map(\.key)))
+        let answers = try await session.run([
+            Command(Statement(ofEntries), BinaryArray(entries)), Command(Statement(ofNoted), keys),
+        ])
+        var items: [(item: StorageItem, isLarge: Bool)?] = places.map { _ in nil }
+        for (rows, indices) in zip(answers, [entryPlaces, notedPlaces]) {
+            for row in 0..<rows.count {
+                let index = indices[Int(try rows.number(row, 0) as Int64) - 1]
+                items[index] = try item(at: places[places.startIndex + index], rows, row, fields)
             }
-            if fields.contains(.dates) { item.dates = try rows.dates(row, column) }
-            return (item, isLarge)
-        }.map(\.value)
+        }
+        return items.compactMap { $0 }
+    }
+
+    private func item(
+        at place: Place, _ rows: QueryResult, _ row: Int, _ fields: StorageFields
+    ) throws -> (item: StorageItem, isLarge: Bool) {
+        guard let key = rows.bytes(row, 1) else { throw PostgresFailure.noResult }
+        var item = StorageItem(key: try ItemKey.key(key), position: place.position)
+        item.sortKey = place.score.map(StorageSortKey.init)
+        var (column, isLarge) = (2, false)
+        if fields.contains(.data) {
+            isLarge = rows.bytes(row, column) == nil
+            if !isLarge { item.data = try rows.data(row, column) }
+            column += 1
+        }
+        if fields.contains(.dates) { item.dates = try rows.dates(row, column) }
+        return (item, isLarge)
     }
 }
 
@@ -231,7 +248,8 @@ extension ScanStatement {
         Statement(
             """
             SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'on', true),
-                set_config('enable_sort', 'off', true), set_config('jit', 'off', true)
+                set_config('enable_nestloop', 'off', true), set_config('enable_sort', 'off', true),
+                set_config('jit', 'off', true)
             """))
 }
 #endif

@@ -66,6 +66,16 @@ struct SearchTable: Sendable {
 
     static let maximumMembers = 64
 
+    /// The item of a row with a shard and a key, as `i`. It is looked up for each row, which the server's statistics
+    /// could prevent.
+    func item(of row: String) -> String {
+        """
+        LATERAL (
+            SELECT * FROM emporium_items AS i
+            WHERE i.collection = \(collection) AND i.shard = \(row).shard AND i.key = \(row).key OFFSET 0) AS i
+        """
+    }
+
     // MARK: Catalogs
 
     /// What there is of an index.

@@ -107,7 +107,7 @@ struct SearchTableWriter: Sendable {
             SELECT shard, key, max(id) AS last FROM first GROUP BY shard, key ORDER BY min(id) LIMIT \(Self.partSize)
         )
         SELECT (SELECT count(*) FROM first), n.last, n.shard, n.key, \(columns) FROM part AS n
-        LEFT JOIN emporium_items AS i ON i.collection = \(table.collection) AND i.shard = n.shard AND i.key = n.key
+        LEFT JOIN \(table.item(of: "n")) ON true
         """
     }
 
@@ -155,11 +155,21 @@ struct SearchTableWriter: Sendable {
         added.append(BinaryArray(entries.lazy.map(\.words.text)))
         var commands = [
             Command(
-                Statement("DELETE FROM \(table.notes) AS x USING \(keyed) WHERE \(isKeyed) AND x.kept"), keys(rows)),
+                Statement(
+                    """
+                    DELETE FROM \(table.notes) WHERE id = ANY (ARRAY(
+                        SELECT x.id FROM \(keyed),
+                            LATERAL (SELECT id FROM \(table.notes) AS x WHERE x.kept AND \(isKeyed) OFFSET 0) AS x))
+                    """), keys(rows)),
             Command(
                 Statement(
                     """
-                    WITH removed AS (DELETE FROM \(table.name) AS x USING \(keyed) WHERE \(isKeyed) RETURNING x.length)
+                    WITH removed AS (
+                        DELETE FROM \(table.name) WHERE number = ANY (ARRAY(
+                            SELECT x.number FROM \(keyed),
+                                LATERAL (SELECT number FROM \(table.name) AS x WHERE \(isKeyed) OFFSET 0) AS x))
+                        RETURNING length
+                    )
                     UPDATE \(table.state) SET count = count + $3 - (SELECT count(*) FROM removed),
                         length = length + $4 - (SELECT coalesce(sum(length), 0) FROM removed),
                         built = coalesce($5, built)
@@ -176,7 +186,7 @@ struct SearchTableWriter: Sendable {
             noted.append(last)
             let removal = "DELETE FROM \(table.notes) AS x USING \(keyed) WHERE \(isKeyed) AND x.id <= $3"
             // Notes have no index by key, which writers would have to keep.
-            commands += [Command(Statement("SET LOCAL enable_hashjoin = on")), Command(Statement(removal), noted)]
+            commands.append(Command(Statement(removal), noted))
         }
         let keeping = "INSERT INTO \(table.notes) (shard, key, kept) SELECT u.shard, u.key, true FROM \(keyed)"
         _ = try await session.run(commands + [Command(Statement(keeping), keys(kept)), .commit])
@@ -190,12 +200,12 @@ struct ItemPlace: Hashable, Sendable {
 }
 
 extension ScanStatement {
-    /// Makes the rest of a transaction look each item up, also without statistics.
+    /// Makes the rest of a transaction use indexes, also without statistics.
     static let useLookups = Command(
         Statement(
             """
-            SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-                set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)
+            SELECT set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
+                set_config('jit', 'off', true)
             """))
 }
 #endif

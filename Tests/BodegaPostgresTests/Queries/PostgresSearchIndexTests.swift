@@ -143,6 +143,9 @@ struct PostgresSearchIndexTests {
             var search = StorageSearch(index, expression)
             let pattern = search.pattern
             let ranking = try #require(try await StorageReader(engine).fetchRanking(of: search))
+            var numbers = SearchRanking(phrases: pattern.phraseCount)
+            for (_, data) in items { if let counts = scanned.counts(of: pattern, in: data) { numbers.add(counts) } }
+            #expect(ranking == numbers, "\(expression)")
             search.relevance = StorageSearch.Relevance(weights: [1], ranking: ranking)
             var expected: [(key: CacheKey, score: Double)] = []
             for (key, data) in items {
@@ -161,6 +164,57 @@ struct PostgresSearchIndexTests {
             let actual = Dictionary(uniqueKeysWithValues: found.withLock { $0 }.map { ($0.key, $0.sortKey) })
             #expect(actual == scores.mapValues { $0 }, "\(expression)")
         }
+    }
+
+    @Test(
+        "Statements that are not on rows of the table of items are noted",
+        arguments: [
+            "TRUNCATE emporium_items", "TRUNCATE emporium_items_1", "TRUNCATE emporium_items_0, emporium_items_2",
+            "SET session_replication_role = replica; DELETE FROM emporium_items WHERE shard % 2 = 0",
+            "SET session_replication_role = replica; DELETE FROM emporium_items_2",
+            "COPY emporium_items FROM PROGRAM 'true'", "UPDATE emporium_items SET collection = collection + 1000",
+        ])
+    func statements(_ statement: String) async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema.url)
+        try await engine.write(items(0..<200))
+        try await engine.createIndex(index)
+        try await engine.write(items(200..<210))
+        try await schema.sql(statement)
+        for _ in 0..<2 {
+            let stored = try await engine.fetchKeys().map(\.rawValue)
+            #expect(try await found("tenth", in: engine) == stored.filter { $0.hasSuffix("0") })
+            let search = StorageSearch(index, .words("tenth"))
+            #expect(try await StorageReader(engine).fetchRanking(of: search)?.count == stored.count)
+            while try await engine.database.searchUpdates.update(engine.number) { continue }
+        }
+    }
+
+    @Test("An item that is changed while an update adds it stays noted")
+    func lateChange() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema.url)
+        try await engine.createIndex(index)
+        try await engine.write(items(0..<1))
+        let table = SearchTable(index: index, collection: engine.number)
+        // The update has read the item when it waits for the table of entries.
+        let other = try await session(schema.url)
+        let lock = Command(Statement("LOCK TABLE \(table.name) IN SHARE MODE"))
+        _ = try await other.run([.begin, lock], patience: 60)
+        let update = Task { try await engine.database.searchUpdates.update(engine.number) }
+        let waiting = """
+            SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\(table.name)'::regclass
+            """
+        try await waitUntil("the update waits") { try await schema.sql(waiting) == "1" }
+        try await engine.write(Data(#"{"text":"changed"}"#.utf8), key: CacheKey(verbatim: "0"))
+        _ = try await other.run(.commit, patience: 60)
+        _ = try await update.value
+        #expect(try await schema.sql("SELECT words FROM \(table.name)") == "'tenth' 'number' '0'")
+        #expect(try await found("tenth", in: engine) == [])
+        #expect(try await found("changed", in: engine) == ["0"])
+        _ = try await engine.database.searchUpdates.update(engine.number)
+        #expect(try await schema.sql("SELECT words FROM \(table.name)") == "'changed'")
+        #expect(try await found("changed", in: engine) == ["0"])
     }
 
     @Test("At a moment, a search finds what there was, and its index has it")

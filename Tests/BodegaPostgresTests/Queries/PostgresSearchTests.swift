@@ -72,8 +72,8 @@ struct PostgresSearchTests {
         case 10:
             return [
                 """
-                UPDATE emporium_items SET collection = \(other.number)
-                WHERE \(first.isHere) AND NOT EXISTS (SELECT FROM emporium_items WHERE \(place(other, numbers[0]).isHere))
+                UPDATE emporium_items SET collection = \(other.number) WHERE \(first.isHere)
+                    AND NOT EXISTS (SELECT FROM emporium_items WHERE \(place(other, numbers[0]).isHere))
                 """
             ]
         default:
