@@ -128,7 +128,7 @@ extension PostgresStorageEngine: StorageIndexes {
     ///
     /// An index for searches is made of tables that this program fills, in short transactions, and of triggers, for
     /// which it waits until earlier writers have ended. It is used when it is complete. If the task is cancelled, the
-    /// next call goes on; until then, the triggers note what changes.
+    /// next call goes on; until then, the triggers note what changes. If it exists, it is brought up to date.
     ///
     /// - Parameters:
     ///   - index: The index.
@@ -151,6 +151,7 @@ extension PostgresStorageEngine: StorageIndexes {
         try await checkExistence()
         let total = progress == nil ? 0 : try await fetchCount()
         if try await fetchIndexes().contains(index) {
+            if index.searchForm != nil { try await database.searchUpdates.complete(number) }
             progress?(total, total)
         } else if index.searchForm != nil {
             var builder = try searchBuilder(of: index)

@@ -32,6 +32,17 @@ final class SearchUpdates: Sendable {
         }
     }
 
+    /// Adds the noted items of a collection, if the user may do that.
+    func complete(_ collection: Int32) async throws {
+        do {
+            while try await update(collection) { continue }
+        } catch let failure as PostgresFailure where failure.forbidsWriting {
+            // Another user can.
+        } catch {
+            throw StorageError.postgres(error)
+        }
+    }
+
     /// Adds some noted items to each index of a collection.
     ///
     /// - Returns: Whether there may be more.

@@ -97,6 +97,10 @@ struct PostgresSearchIndexTests {
         try await engine.write(items(0..<10))
         #expect(try await found("tenth", in: engine) == expected(0..<1_900))
         #expect(try await notes(engine, schema) == 10)
+        // Unless the index is created once more.
+        try await engine.createIndex(index)
+        #expect(try await notes(engine, schema) == 0)
+        #expect(try await found("tenth", in: engine) == expected(0..<1_900))
     }
 
     @Test("Items over a limit are read by each search")
@@ -256,6 +260,13 @@ struct PostgresSearchIndexTests {
         try await waitUntil("the writer has updated the index") { try await notes(owner, schema) == 0 }
         #expect(try await found("tenth", in: owner) == Array(expected(0..<700).dropFirst()))
         let table = SearchTable(index: index, collection: owner.number)
+        try await schema.sql("REVOKE INSERT, UPDATE, DELETE ON \(table.name), \(table.notes), \(table.state) FROM writer")
+        try await writer.write(items(0..<400))
+        try await writer.createIndex(index)
+        #expect(try await notes(owner, schema) == 400)
+        #expect(try await found("tenth", in: writer).count == 70)
+        try await owner.createIndex(index)
+        #expect(try await notes(owner, schema) == 0)
         for name in [table.name, table.notes, table.state] {
             try await schema.sql("REVOKE ALL ON \(name) FROM writer")
             #expect(try await writer.fetchIndexes() == [])
