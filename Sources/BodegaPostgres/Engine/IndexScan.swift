@@ -250,7 +250,7 @@ struct IndexScan {
 
     /// Begins the transaction, and finds what a search matches.
     private mutating func find(_ search: StorageSearch) async throws -> SearchScan {
-        let scan = try await SearchScan(search, engine, session, beginning: beginning)
+        let scan = try await SearchScan(search, ofCollection: engine.number, session, beginning: beginning)
         beginning = []
         return scan
     }

@@ -103,7 +103,8 @@ extension PostgresStorageEngine: StorageIndexes {
     public var indexes: (any StorageIndexes)? { self }
 
     public func fetchIndexes() async throws -> Set<StorageIndex> {
-        let rows = try await database.read(ItemIndex.usable(ofCollection: number))
+        let queries = [ItemIndex.usable(ofCollection: number), SearchTable.usable(ofCollection: number)]
+        let rows = try await database.read(Command(Statement(queries.joined(separator: " UNION ALL "))))
         let ordered = try ItemIndex.indexes(rows, ofCollection: number)
         return ordered.union(try SearchTable.indexes(rows, ofCollection: number))
     }

@@ -10,7 +10,6 @@ struct SearchScan {
 
     private let search: StorageSearch
     private let table: SearchTable
-    private let engine: PostgresStorageEngine
     private let session: Session
     private let pattern: SearchPattern
 
@@ -30,15 +29,15 @@ struct SearchScan {
     /// - Parameter beginning: The commands that begin the transaction; none if it has begun.
     /// - Throws: ``/Bodega/StorageError/Code/invalidArgument`` if there is no such index.
     init(
-        _ search: StorageSearch, _ engine: PostgresStorageEngine, _ session: Session, beginning: [Command]
+        _ search: StorageSearch, ofCollection collection: Int32, _ session: Session, beginning: [Command]
     ) async throws {
-        (self.search, self.engine, self.session, pattern) = (search, engine, session, search.pattern)
-        let table = SearchTable(index: search.index, collection: engine.number)
+        (self.search, self.session, pattern) = (search, session, search.pattern)
+        let table = SearchTable(index: search.index, collection: collection)
         self.table = table
-        let usable = Command(Statement(SearchTable.usable(ofCollection: engine.number)))
+        let usable = Command(Statement(SearchTable.usable(ofCollection: collection)))
         let answers = try await session.run(beginning + [usable])
         guard let rows = answers.last, search.index.searchForm != nil,
-            try SearchTable.indexes(rows, ofCollection: engine.number).contains(search.index)
+            try SearchTable.indexes(rows, ofCollection: collection).contains(search.index)
         else {
             throw StorageError(.invalidArgument, "There is no index for searches in \(search.index).")
         }
@@ -117,7 +116,7 @@ struct SearchScan {
                 if rows.bytes(row, 3) != nil {
                     data = try rows.data(row, 3)
                 } else {
-                    let command = Command(ItemStatements.data, place.shard, engine.number, place.key)
+                    let command = Command(ItemStatements.data, place.shard, table.collection, place.key)
                     data = try await session.run(command).data(0, 0)
                 }
                 try receive(place, Int(try rows.number(row, 2) as Int64), texts.counts(of: pattern, in: data))

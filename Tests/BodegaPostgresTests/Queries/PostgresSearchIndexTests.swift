@@ -260,7 +260,8 @@ struct PostgresSearchIndexTests {
         try await waitUntil("the writer has updated the index") { try await notes(owner, schema) == 0 }
         #expect(try await found("tenth", in: owner) == Array(expected(0..<700).dropFirst()))
         let table = SearchTable(index: index, collection: owner.number)
-        try await schema.sql("REVOKE INSERT, UPDATE, DELETE ON \(table.name), \(table.notes), \(table.state) FROM writer")
+        try await schema.sql(
+            "REVOKE INSERT, UPDATE, DELETE ON \(table.name), \(table.notes), \(table.state) FROM writer")
         try await writer.write(items(0..<400))
         try await writer.createIndex(index)
         #expect(try await notes(owner, schema) == 400)
