@@ -219,7 +219,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "Bodega", "BodegaTesting", "Boutique", "CodableStoreKit", "RecordCoder", openCombine,
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"
         ),

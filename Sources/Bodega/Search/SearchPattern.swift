@@ -125,7 +125,7 @@ package struct SearchPattern: Sendable {
     }
 
     /// The phrases that a text must have to match, in order; `nil` if one of several is enough anywhere.
-    var conjunction: [Int]? {
+    package var conjunction: [Int]? {
         func phrases(_ node: Node) -> [Int]? {
             switch node {
             case .phrase(let number): return [number]
@@ -141,6 +141,28 @@ package struct SearchPattern: Sendable {
             }
         }
         return phrases(root)
+    }
+
+    /// Combines values of the phrases that texts may have: those of all parts that must match, or of several of which
+    /// one is enough.
+    ///
+    /// - Returns: `nil` if no phrase is needed to match.
+    func combined<Value>(
+        phrase: (Int) -> Value, all: ([Value]) -> Value, any: ([Value]) -> Value
+    ) -> Value? {
+        func value(_ node: Node) -> Value? {
+            switch node {
+            case .phrase(let number): return phrase(number)
+            case .all(let parts):
+                let values = parts.compactMap(value)
+                return values.isEmpty ? nil : all(values)
+            case .any(let parts):
+                let values = parts.compactMap(value)
+                return values.isEmpty || values.count < parts.count ? nil : any(values)
+            case .not: return nil
+            }
+        }
+        return value(root)
     }
 
     // MARK: FTS5

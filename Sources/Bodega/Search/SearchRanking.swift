@@ -79,12 +79,16 @@ package struct SearchCounts: Sendable {
     ///
     /// - Parameter texts: The texts, `nil` where an object has none.
     package init(of pattern: SearchPattern, in texts: [String?]) {
+        self.init(of: pattern, in: texts.map { $0.map { SearchText($0, pattern.form) } })
+    }
+
+    /// Looks for the phrases of a pattern in divided texts.
+    init(of pattern: SearchPattern, in texts: [SearchText?]) {
         (length, counts) = (0, pattern.phrases.map { _ in texts.map { _ in 0 } })
         for (number, text) in texts.enumerated() {
             guard let text else { continue }
-            let divided = SearchText(text, pattern.form)
-            length += divided.length
-            pattern.forEachPlace(in: divided) { phrase, _ in counts[phrase][number] += 1 }
+            length += text.length
+            pattern.forEachPlace(in: text) { phrase, _ in counts[phrase][number] += 1 }
         }
     }
 

@@ -25,6 +25,9 @@ package struct SearchText: Sendable {
         if known == nil { Array(text.utf8).withUnsafeBufferPointer { divide($0) } }
     }
 
+    /// Words that were divided before.
+    init(letters: [UInt8], tokens: [Token]) { (form, self.letters, self.tokens) = (.words, letters, tokens) }
+
     /// The letters of a token.
     func letters(of token: Int) -> ArraySlice<UInt8> { letters[tokens[token].letters] }
 

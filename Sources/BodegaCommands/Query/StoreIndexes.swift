@@ -55,6 +55,8 @@ struct StoreIndexes {
     private func create(_ path: IndexPaths, in indexes: any StorageIndexes, on console: Console) async throws -> Bool {
         if try await all().contains(where: { $0.hasPaths(of: path.index) }) {
             console.complain("note: there already is an \(path.name).")
+            // Brings it up to date.
+            if path.index.searchForm != nil { try await indexes.createIndex(path.index) }
             return false
         }
         let count = try await store.base.fetchCount()

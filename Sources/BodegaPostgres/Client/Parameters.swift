@@ -93,7 +93,8 @@ extension Data: BinaryElement {
     func append(to bytes: inout [UInt8]) { withUnsafeBytes { bytes.append(contentsOf: $0) } }
 }
 
-extension String: BinaryValue {
+extension String: BinaryElement {
+    static var typeIdentifier: Int32 { 25 }
     func append(to bytes: inout [UInt8]) { bytes.append(contentsOf: utf8) }
 }
 

@@ -15,6 +15,8 @@ struct IndexScan {
     private(set) var beginning: [Command]
     private let firstBatch: Int
     private var pace = ScanPace()
+    /// Whether a search has read many items that its index should have.
+    private(set) var isSearchBehind = false
 
     private static let largestBatch = 1_024
 
@@ -62,7 +64,7 @@ struct IndexScan {
                 (item.sortKey, item.sortKeys) = (nil, [])
                 return try receive(item)
             }
-        case .search: throw StorageError.hasNoSearchIndex
+        case .search(let search): try await self.search(search, receive)
         case .approximate:
             // The index is exact.
             return
@@ -113,7 +115,9 @@ struct IndexScan {
         .invalidArgument, "A range of a compound index has places only if it is of the last member.")
 
     /// Counts items in the same snapshot, at most a limit.
-    mutating func count(_ statement: ScanStatement, upTo limit: Int) async throws -> Int {
+    mutating func count(_ scan: StorageScan, upTo limit: Int) async throws -> Int {
+        if case .search(let search) = scan { return try await count(search) }
+        guard let statement = try ScanStatement(scan, ofCollection: engine.number) else { return 0 }
         let count = statement.count(upTo: limit)
         let settings = ScanStatement.settings(forCountingUpTo: limit)
         let commands = beginning + [settings, count, ScanStatement.useIndex]
@@ -240,6 +244,44 @@ struct IndexScan {
             statement.require(from: lower, to: upper)
             return statement
         }
+    }
+
+    // MARK: Searches
+
+    /// Begins the transaction, and finds what a search matches.
+    private mutating func find(_ search: StorageSearch) async throws -> SearchScan {
+        let scan = try await SearchScan(search, ofCollection: engine.number, session, beginning: beginning)
+        beginning = []
+        return scan
+    }
+
+    private mutating func search(_ search: StorageSearch, _ receive: Receiver) async throws {
+        let scan = try await find(search)
+        let places = try await scan.places()
+        isSearchBehind = isSearchBehind || places.isBehind
+        var (next, count) = (0, firstBatch)
+        while next < places.found.count {
+            let part = places.found[next..<min(next + count, places.found.count)]
+            for item in try await scan.items(part, fields) {
+                let row = Row(item: item.item, isLarge: item.isLarge, keys: [])
+                if try await !receive(whole(row)) { return }
+            }
+            next += part.count
+            count = min(count * 2, Self.largestBatch)
+        }
+    }
+
+    private mutating func count(_ search: StorageSearch) async throws -> Int {
+        let scan = try await find(search)
+        let places = try await scan.places()
+        isSearchBehind = isSearchBehind || places.isBehind
+        return places.found.count
+    }
+
+    /// Reads what the relevance of items depends on.
+    mutating func ranking(of search: StorageSearch) async throws -> SearchRanking {
+        let scan = try await find(search)
+        return try await scan.ranking()
     }
 
     // MARK: Rows

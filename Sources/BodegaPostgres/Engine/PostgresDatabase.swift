@@ -89,6 +89,7 @@ public final class PostgresDatabase: Sendable {
     let listener: ChangeListener
     let trimmer: ChangeTrimmer
     let fence: WriteFence
+    let searchUpdates: SearchUpdates
     /// The lanes among which short reads are distributed.
     private let lanes: [ReadLane]
 
@@ -137,6 +138,7 @@ public final class PostgresDatabase: Sendable {
         trimmer = ChangeTrimmer(pool: pool, limit: options.changeLogLimit, age: options.requestAge)
         fence = WriteFence(pool: pool, clock: clock, timeout: min(2, options.connectTimeout))
         retries = Retries(clock: clock, hasSeveralHosts: target.hosts.count > 1)
+        searchUpdates = SearchUpdates(pool: pool, retries: retries)
         self.options = options
         try await Self.open(pool, retries, options)
     }

@@ -15,7 +15,9 @@ extension PostgresStorageEngine {
         guard isOfAll || !request.needsCursor else {
             throw StorageError(.invalidArgument, "A snapshot consists of all items.")
         }
-        if request.scans.isEmpty { return StorageAnswer(ScanOutcome(count: try await count(request))) }
+        if request.scans.isEmpty, !request.isSearch {
+            return StorageAnswer(ScanOutcome(count: try await count(request)))
+        }
         if isOfAll, request.needsCursor || !request.fields.contains(.data) { return try await copyAll(request, begin) }
         // An error of the receiver is passed on as it is.
         let failure = Locked<(any Error)?>(nil)
@@ -27,15 +29,15 @@ extension PostgresStorageEngine {
                 throw error
             }
         }
-        let (outcome, hasFound) = try await database.reading { session in
+        let (outcome, hasFound, isBehind) = try await database.reading { session in
             var (outcome, hasFound) = (ScanOutcome(), false)
+            var reader = IndexScan(self, session, request.fields)
             do {
-                let receive = try noting(begin)
-                var reader = IndexScan(self, session, request.fields)
+                if let search = request.ranking { outcome.ranking = try await reader.ranking(of: search) }
                 for scan in request.counted {
-                    guard let statement = try ScanStatement(scan, ofCollection: self.number) else { continue }
-                    outcome.count += try await reader.count(statement, upTo: request.countLimit)
+                    outcome.count += try await reader.count(scan, upTo: request.countLimit)
                 }
+                let receive = try noting(begin)
                 for (number, scan) in request.scans.enumerated() {
                     try await reader.run(scan) { item in
                         hasFound = true
@@ -49,9 +51,10 @@ extension PostgresStorageEngine {
                 if failure.withLock({ $0 }) == nil { throw error }
             }
             outcome.count = min(outcome.count, request.countLimit)
-            return (outcome, hasFound)
+            return (outcome, hasFound, reader.isSearchBehind)
         }
         if let error = failure.withLock({ $0 }) { throw error }
+        if isBehind { database.searchUpdates.begin(number) }
         if outcome.count == 0, !hasFound { try await checkExistence() }
         return StorageAnswer(outcome)
     }
@@ -100,16 +103,15 @@ extension PostgresStorageEngine: StorageIndexes {
     public var indexes: (any StorageIndexes)? { self }
 
     public func fetchIndexes() async throws -> Set<StorageIndex> {
-        let rows = try await database.read(ItemIndex.usable(ofCollection: number))
-        return try ItemIndex.indexes(rows, ofCollection: number)
+        let queries = [ItemIndex.usable(ofCollection: number), SearchTable.usable(ofCollection: number)]
+        let rows = try await database.read(Command(Statement(queries.joined(separator: " UNION ALL "))))
+        let ordered = try ItemIndex.indexes(rows, ofCollection: number)
+        return ordered.union(try SearchTable.indexes(rows, ofCollection: number))
     }
 
     /// Creates an index, unless it exists, see ``createIndex(_:progress:)``.
     public func createIndex(_ index: StorageIndex) async throws {
-        if index.searchForm != nil { throw StorageError.hasNoSearchIndex }
-        try await checkExistence()
-        if try await fetchIndexes().contains(index) { return }
-        try await builder(of: index).create()
+        try await createIndex(index, reporting: nil)
     }
 
     /// Creates an index, unless it exists.
@@ -125,6 +127,10 @@ extension PostgresStorageEngine: StorageIndexes {
     /// Programs that don't know this index keep it up to date when they write, and can write any bytes. The index uses
     /// one more connection while it is created, and another one from time to time for the progress.
     ///
+    /// An index for searches is made of tables that this program fills, in short transactions, and of triggers, for
+    /// which it waits until earlier writers have ended. It is used when it is complete. If the task is cancelled, the
+    /// next call goes on; until then, the triggers note what changes. If it exists, it is brought up to date.
+    ///
     /// - Parameters:
     ///   - index: The index.
     ///   - progress: Receives the number of items that were read so far, which the server estimates, and the number of
@@ -132,35 +138,72 @@ extension PostgresStorageEngine: StorageIndexes {
     /// - Throws: A ``/Bodega/StorageError``: ``/Bodega/StorageError/Code/permissionDenied`` without these rights,
     ///   ``/Bodega/StorageError/Code/locked`` if other programs or open transactions prevented it for longer than
     ///   ``PostgresDatabase/Options/timeout``, plus the time of a build, ``/Bodega/StorageError/Code/invalidArgument``
-    ///   if the path can't be in the database.
+    ///   if the path can't be in the database, or if PostgreSQL has no such index for searches: it has those for words,
+    ///   in a database whose encoding is UTF8.
     public func createIndex(
         _ index: StorageIndex, progress: @escaping @Sendable (_ examined: Int, _ total: Int) -> Void
     ) async throws {
+        try await createIndex(index, reporting: progress)
+    }
+
+    private func createIndex(
+        _ index: StorageIndex, reporting progress: (@Sendable (_ examined: Int, _ total: Int) -> Void)?
+    ) async throws {
         try await checkExistence()
-        let total = try await fetchCount()
-        if try await fetchIndexes().contains(index) { return progress(total, total) }
-        var builder = try builder(of: index)
-        builder.progress = IndexBuildProgress(
-            pool: database.pool, clock: database.retries.clock, report: progress, total: total)
-        try await builder.create()
+        let total = progress == nil ? 0 : try await fetchCount()
+        if try await fetchIndexes().contains(index) {
+            if index.searchForm != nil { try await database.searchUpdates.complete(number) }
+            progress?(total, total)
+        } else if index.searchForm != nil {
+            var builder = try searchBuilder(of: index)
+            if let progress { builder.progress = { progress(min($0, total), total) } }
+            try await builder.create()
+            progress?(total, total)
+        } else {
+            var builder = try builder(of: index)
+            builder.progress = progress.map {
+                IndexBuildProgress(
+                    pool: database.pool, clock: database.retries.clock, report: $0, total: total)
+            }
+            try await builder.create()
+        }
     }
 
     /// Removes an index, also an incomplete one, and its forms for other versions of this package.
     ///
     /// The rights are those for ``createIndex(_:progress:)``. Readers and writers wait for a moment.
     public func removeIndex(_ index: StorageIndex) async throws {
+        if index.searchForm != nil {
+            let rows = try await database.perform { [number] in
+                try await $0.run(SearchTable.find(ofCollection: number))
+            }
+            let found = try SearchTable.found(rows, ofCollection: number)
+            if found.contains(where: { $0.index == index }) { try await searchBuilder(of: index).remove() }
+            return
+        }
         let indexes = try await database.perform { try await TableCatalog.read($0).indexes }
         let builder = try builder(of: index)
         // Without one, no right is needed.
         if indexes.contains(where: { builder.index.isName($0.name) }) { try await builder.remove() }
     }
 
-    private func builder(of index: StorageIndex) throws -> IndexBuilder {
+    private func searchBuilder(of index: StorageIndex) throws -> SearchTableBuilder {
+        try checkMoment()
+        return SearchTableBuilder(
+            table: SearchTable(index: index, collection: number), pool: database.pool, retries: database.retries,
+            timeout: database.options.timeout)
+    }
+
+    private func checkMoment() throws {
         if database.isAtMoment {
             throw StorageError(
                 .invalidArgument,
                 "The server waits for the end of the moment at which the task reads. Change indexes outside of it.")
         }
+    }
+
+    private func builder(of index: StorageIndex) throws -> IndexBuilder {
+        try checkMoment()
         return IndexBuilder(
             index: ItemIndex(index: index, collection: number), pool: database.pool, retries: database.retries,
             timeout: database.options.timeout)
@@ -169,15 +212,15 @@ extension PostgresStorageEngine: StorageIndexes {
 
 extension ScanStatement {
 
-    /// The statement on all items of a scan; `nil` if the scan has none.
-    fileprivate init?(_ scan: StorageScan, ofCollection number: Int32) throws {
+    /// The statement on all items of a scan; `nil` if the scan has none, or is a search.
+    init?(_ scan: StorageScan, ofCollection number: Int32) throws {
         switch scan {
         case .all(let position):
             try self.init(collection: number, index: nil)
             if let position { require(after: Int64(position)) }
         case .irregular(let index):
             try self.init(collection: number, index: index, equal: [SortKeyBytes.irregular])
-        case .search: throw StorageError.hasNoSearchIndex
+        case .search: return nil
         case .approximate:
             return nil
         case .range(let index, let equal, let lower, let upper, let isDescending, let place):

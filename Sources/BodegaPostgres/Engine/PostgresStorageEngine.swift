@@ -118,6 +118,7 @@ public final class PostgresStorageEngine: StorageBackend {
             return StorageAnswer(BatchOutcome())
         }
         let isApplied = try await database.apply(BatchTransaction([part(batch, isShared: false)]))
+        if batch.operations.count >= SearchUpdates.largeBatch { database.searchUpdates.begin(number) }
         // Others have logged a change.
         if !isApplied || batch.operations.isEmpty, batch.conditions != nil || batch.basis != nil {
             try await checkExistence(isAtMoment: false)

@@ -80,12 +80,12 @@ struct ItemIndex: Sendable {
 
     // MARK: Catalogs
 
-    /// The indexes of a collection that queries can use: the name and the comment of each.
+    /// A query for the indexes of a collection that queries can use: the name and the comment of each.
     ///
     /// An index of the whole table is valid when all partitions have theirs. The server begins the text of a `CASE`
     /// with a line end.
-    static func usable(ofCollection collection: Int32) -> Command {
-        Command(Statement(usable(prefix: "\(prefix)\(SortKeyFunction.version)_\(collection)_", "\(collection)")))
+    static func usable(ofCollection collection: Int32) -> String {
+        usable(prefix: "\(prefix)\(SortKeyFunction.version)_\(collection)_", "\(collection)")
     }
 
     /// The indexes of all collections that queries can use, see ``usable(ofCollection:)``.

@@ -92,7 +92,7 @@ enum ReferenceTable {
         """)
 
     /// The users who may read items, and those who may write them.
-    private static let grants = Statement(
+    static let grants = Statement(
         """
         SELECT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,
             a.privilege_type = 'INSERT'

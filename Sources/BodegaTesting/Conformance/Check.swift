@@ -55,7 +55,7 @@ extension StorageEngineConformance {
         /// All checks.
         public static let allCases: [Check] =
             reading + writing + order + batches + keys + values + streams + requests + dates + concurrency
-            + reopening + changeFeeds + conditions + transactions + references + queries
+            + reopening + changeFeeds + conditions + transactions + references + queries + searches
 
         /// The name.
         public var id: String { name }

@@ -75,7 +75,7 @@ extension Examination {
 
     /// Creates an index.
     ///
-    /// - Returns: The indexes of the engine; `nil` if it has none, or if it may not create one.
+    /// - Returns: The indexes of the engine; `nil` if it has none, or none for searches, or if it may not create one.
     func creating(_ index: StorageIndex, on engine: any StorageBackend) async throws -> (any StorageIndexes)? {
         guard let indexes = engine.indexes else { return nil }
         do {
@@ -84,6 +84,8 @@ extension Examination {
         } catch let error as StorageError where error.code == .permissionDenied {
             let existing = try await indexes.fetchIndexes()
             expect(!existing.contains(index), "fetchIndexes() has no index that was refused")
+            return nil
+        } catch let error as StorageError where error.code == .invalidArgument && index.searchForm != nil {
             return nil
         }
     }

@@ -2,15 +2,25 @@
 import Bodega
 @testable import BodegaCommands
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("An index for searches")
 struct QuerySearchIndexTests {
 
-    @Test("changes no result, is listed, used and removed")
-    func lifetime() async throws {
+    /// The addresses of stores that have indexes for searches.
+    private static let stores: [@Sendable (URL) async throws -> String] = {
+        var stores: [@Sendable (URL) async throws -> String] = [{ storeAddresses[0]($0) }]
+        #if Postgres
+        stores.append { _ in try await PostgresServer.shared().makeDatabase().url + "#notes" }
+        #endif
+        return stores
+    }()
+
+    @Test("changes no result, is listed, used and removed", arguments: stores)
+    func lifetime(address: @Sendable (URL) async throws -> String) async throws {
         try await withFolder { folder in
-            let store = storeAddresses[0](folder)
+            let store = try await address(folder)
             let texts = ["red apple", "green apple apple", "a pear", "redder", "Äpfel"]
             for (number, text) in texts.enumerated() {
                 let item = #"{"title":"\#(text)","tags":["t\#(number % 2)"]}"#

@@ -17,7 +17,7 @@ package struct StoredTexts: Sendable {
     }
 
     /// What the texts have of a pattern, `nil` if there is none.
-    func counts(of pattern: SearchPattern, in data: Data) -> SearchCounts? {
+    package func counts(of pattern: SearchPattern, in data: Data) -> SearchCounts? {
         let texts = texts(of: data)
         return texts.allSatisfy { $0 == nil } ? nil : SearchCounts(of: pattern, in: texts)
     }

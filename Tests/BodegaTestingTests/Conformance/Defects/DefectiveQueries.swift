@@ -153,6 +153,7 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
     }
 
     func createIndex(_ index: StorageIndex) async throws {
+        if index.searchForm != nil { throw StorageError(.invalidArgument, "There are no indexes for searches.") }
         let isKnown = created.withLock { $0[index] != nil }
         if defect == .refusesIndexes || defect == .refusesExistingIndexes && isKnown {
             throw StorageError(.invalidArgument, "The index can't be created.")

@@ -55,17 +55,17 @@ struct SearchHits {
 }
 
 /// The scores of rows.
-struct SearchScores {
+package struct SearchScores {
     private let relevance: StorageSearch.Relevance
     private let rarities: [Double]
 
-    init(_ relevance: StorageSearch.Relevance) {
+    package init(_ relevance: StorageSearch.Relevance) {
         self.relevance = relevance
         rarities = relevance.ranking.found.indices.map(relevance.ranking.rarity)
     }
 
     /// The rarities of phrases.
-    func rarities(of phrases: [Int]) -> [Double] { phrases.map { rarities[$0] } }
+    package func rarities(of phrases: [Int]) -> [Double] { phrases.map { rarities[$0] } }
 
     /// - Parameters:
     ///   - length: The length of the row's texts.
@@ -73,7 +73,7 @@ struct SearchScores {
     ///   - rarities: Their rarities.
     ///   - count: The number of places of a phrase in a column.
     @inline(__always)
-    func score(
+    package func score(
         length: Int, phrases: [Int], rarities: [Double], _ count: (_ phrase: Int, _ column: Int) -> Int
     ) -> Double {
         relevance.ranking.score(length: length, phrases: phrases, rarities: rarities) { phrase in

@@ -1,18 +1,17 @@
-import BodegaTesting
-
-@testable import Bodega
+package import Bodega
+package import BodegaTesting
 
 /// Random texts and expressions.
-enum SearchSamples {
+package enum SearchSamples {
     private static let words = ["alpha", "Beta", "gamma", "delta", "alphabet", "be", "ÉLAN", "élan", "x1", "中文", "a"]
 
     /// One of several values.
-    static func pick<Value>(_ values: [Value], _ random: inout SeededGenerator) -> Value {
+    package static func pick<Value>(_ values: [Value], _ random: inout SeededGenerator) -> Value {
         values[Int.random(in: values.indices, using: &random)]
     }
 
     /// A text of few words, with sentences.
-    static func text(_ random: inout SeededGenerator, words count: ClosedRange<Int>) -> String {
+    package static func text(_ random: inout SeededGenerator, words count: ClosedRange<Int>) -> String {
         var text = ""
         for _ in 0..<Int.random(in: count, using: &random) {
             text += pick(words, &random)
@@ -22,7 +21,7 @@ enum SearchSamples {
     }
 
     /// A text of letters about which tokenizers have rules.
-    static func hostileText(_ random: inout SeededGenerator, hasNull: Bool) -> String {
+    package static func hostileText(_ random: inout SeededGenerator, hasNull: Bool) -> String {
         let letters = "aZ09 .-_'\"*()éÉßẞİıſKÅΣςσǅǆ\u{301}\u{300}\u{310}\u{345}\u{327}\u{93F}क्षि中文テキ\u{3099}한𐐀𐐨🙂"
         let others = "\u{FE0F}\u{200D}\u{FFFD}\u{FFFE}\u{FFFF}\u{E000}\u{378}\u{10FFFF}"
         let scalars = Array((letters + others).unicodeScalars) + (hasNull ? ["\0"] : [])
@@ -43,7 +42,7 @@ enum SearchSamples {
     /// - Parameter isScored: Whether FTS5 has a defined score for it: a disjunction is of words, and is in no other
     ///   part than a negation. Of other disjunctions, FTS5 misses or adds some words in about one row in 100,000,
     ///   depending on how far it has read the rows of the parts.
-    static func expression(
+    package static func expression(
         _ random: inout SeededGenerator, depth: Int = 3, form: SearchForm, isScored: Bool = true
     ) -> SearchExpression {
         let kind = depth == 0 ? 0 : Int.random(in: 0..<6, using: &random)

@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 
 /// A table of SQLite's FTS5, which says what is right.
-struct FTS5 {
+package struct FTS5 {
     private let queue: DatabaseQueue
 
     /// - Parameter tokenizer: `unicode61 remove_diacritics 2` or `trigram`.
-    init(columns: Int = 1, tokenizer: String) throws {
+    package init(columns: Int = 1, tokenizer: String) throws {
         queue = try DatabaseQueue()
         let names = (0..<columns).map { "c\($0)" }.joined(separator: ", ")
         try queue.write { database in
@@ -16,7 +16,7 @@ struct FTS5 {
     }
 
     /// Adds rows, with the numbers 1 and so on.
-    func insert(_ rows: [[String]]) throws {
+    package func insert(_ rows: [[String]]) throws {
         try queue.write { database in
             // GRDB would end a text at its first U+0000.
             let values = rows[0].map { _ in "CAST(? AS TEXT)" }.joined(separator: ", ")
@@ -26,7 +26,7 @@ struct FTS5 {
     }
 
     /// The tokens of the only column of each row.
-    func tokens() throws -> [Int: [String]] {
+    package func tokens() throws -> [Int: [String]] {
         try queue.read { database in
             let rows = try Row.fetchCursor(
                 database, sql: "SELECT doc, CAST(term AS BLOB) FROM words ORDER BY doc, offset")
@@ -39,17 +39,17 @@ struct FTS5 {
     }
 
     /// A row that was found.
-    struct Found {
-        var row: Int
-        var score: Double
+    package struct Found {
+        package var row: Int
+        package var score: Double
         /// Each column with its highlights.
-        var highlighted: [String]
+        package var highlighted: [String]
         /// The snippet of the first column.
-        var snippet: String
+        package var snippet: String
     }
 
     /// The rows that match, in the order of their numbers.
-    func search(_ expression: String, weights: [Double], words: Int = 8) throws -> [Found] {
+    package func search(_ expression: String, weights: [Double], words: Int = 8) throws -> [Found] {
         try queue.read { database in
             let highlights = weights.indices.map { "highlight(texts, \($0), '⟦', '⟧')" }.joined(separator: ", ")
             let scores = weights.map { "\($0)" }.joined(separator: ", ")
