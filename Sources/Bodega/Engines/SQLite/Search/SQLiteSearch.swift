@@ -209,6 +209,10 @@ struct SQLiteSearch {
     func count(upTo limit: Int) throws -> Int {
         var count = 0
         if limit <= 0 { return 0 }
+        // A place in the order of relevance is none in insertion order.
+        if let relevance = search.relevance, search.place != nil {
+            return try min(places(by: relevance).count, limit)
+        }
         try forEachRow { _ in
             count += 1
             return count < limit
