@@ -19,12 +19,12 @@ func openResponses(in directory: FileManager.Directory) throws -> some StorageEn
         .expiring(after: .seconds(24 * 3_600))
 }
 
-struct Chore: Codable, Sendable {
+struct Parcel: Codable, Sendable {
     var owner: String
     var title: String
 }
 
-func chores(of userID: String, in database: SQLiteStorageEngine) -> ObjectStorage<Chore> {
+func parcels(of userID: String, in database: SQLiteStorageEngine) -> ObjectStorage<Parcel> {
     let scope = StorageScope(where: "owner", equals: userID, rights: [.read, .write])
     return ObjectStorage(storage: database.scoped(to: scope), coder: .json)
 }
@@ -58,15 +58,15 @@ func rotate(_ engine: EncryptedStorageEngine) async throws {
 struct ComposingGuideTests {
 
     @Test(arguments: ["ada", "\" || true || \"", "e\u{301}", "\u{E9}", ""])
-    func `Each user of the guide's database has their own chores, under any name`(_ name: String) async throws {
+    func `Each user of the guide's database has their own parcels, under any name`(_ name: String) async throws {
         let folder = TemporaryFolder()
-        let database = try SQLiteStorageEngine(openingFile: folder.file("chores"))
+        let database = try SQLiteStorageEngine(openingFile: folder.file("parcels"))
         let names = ["ada", "\" || true || \"", "e\u{301}", "\u{E9}", ""]
         for (number, owner) in names.enumerated() {
-            try await chores(of: owner, in: database)
-                .store(Chore(owner: owner, title: "\(number)"), forKey: CacheKey(verbatim: "\(number)"))
+            try await parcels(of: owner, in: database)
+                .store(Parcel(owner: owner, title: "\(number)"), forKey: CacheKey(verbatim: "\(number)"))
         }
-        let own = try await chores(of: name, in: database).allObjects()
+        let own = try await parcels(of: name, in: database).allObjects()
         let expected = names.firstIndex { Array($0.utf8) == Array(name.utf8) }
         #expect(own.map(\.title) == [expected.map(String.init)])
     }
