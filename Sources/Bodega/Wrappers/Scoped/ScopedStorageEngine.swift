@@ -24,9 +24,10 @@ public import Foundation
 /// - An item that can't be read is in no scope, or in all: reads report it without its key.
 /// - Writes need an engine with conditions, see ``StorageTraits/conditional``. They read the items before, and are
 ///   repeated if those change in between.
+/// - The log does not report an item that has come and gone before anyone has read the log.
 /// - A ``StorageCursor`` of the log is valid for this engine only, until the program ends, and for the last 100,000
-///   changes; otherwise its reader gets a snapshot. Share one engine among the readers of a scope. From the first cursor
-///   on, it keeps the keys of the scope's items in memory.
+///   changes; otherwise its reader gets a snapshot. Share one engine among the readers of a scope. From the first
+///   cursor on, it keeps the keys of the scope's items in memory.
 public struct ScopedStorageEngine: StorageBackend {
     let base: any StorageBackend
     let scope: StorageScope
@@ -41,7 +42,7 @@ public struct ScopedStorageEngine: StorageBackend {
     /// cancelled.
     public var traits: StorageTraits { hidesItems ? base.traits.subtracting(.ignoresCancellation) : base.traits }
 
-    /// Without a filter, that of the base. Otherwise none, so the engine takes no part in transactions over collections.
+    /// Without a filter, that of the base. Otherwise none: the engine takes no part in transactions over collections.
     public var database: (any StorageDatabase)? { hidesItems ? nil : base.database }
 
     public func now() -> Date { base.now() }
@@ -95,7 +96,7 @@ extension ScopedStorageEngine {
         if request.needsCursor { try scope.require(.observe, "follow changes") }
         if !hidesItems { return try await base.scan(request, begin) }
         guard !request.isSearch else {
-            throw StorageError(.invalidArgument, "An engine with a scope has no index for searches.")
+            throw StorageError.searchesInScope
         }
         // The items are those of a later moment, so some of the changes after the cursor can be in them already.
         let cursor = request.needsCursor ? try await scopedLog.fetchCursor() : nil
@@ -164,6 +165,9 @@ extension ScopedStorageEngine {
 }
 
 extension StorageError {
+    fileprivate static let searchesInScope = StorageError(
+        .invalidArgument, "An engine with a scope has no index for searches, because it would count what others store.")
+
     /// The error without what it says about an item.
     fileprivate var concealed: StorageError { StorageError(code, "An item of the collection can't be read.") }
 }
@@ -199,6 +203,7 @@ private struct ScopedIndexes: StorageIndexes {
     func createIndex(
         _ index: StorageIndex, progress: @escaping @Sendable (_ examined: Int, _ total: Int) -> Void
     ) async throws {
+        if index.searchForm != nil, scope.condition != nil { throw StorageError.searchesInScope }
         if !scope.rights.contains(.manage), try await base.fetchIndexes().contains(index) { return }
         try scope.require(.manage, "create indexes")
         try await base.createIndex(index, progress: progress)
