@@ -98,7 +98,8 @@ import Testing
         let checks = Defect.allCases.map(\.check) + RequestDefect.allCases.map(\.check)
         let others = FeedDefect.allCases.map(\.check) + QueryDefect.allCases.map(\.check)
         let transactions = TransactionDefect.allCases.map(\.check) + ReferenceDefect.allCases.map(\.check)
-        #expect(Set(checks + others + transactions) == Set(StorageEngineConformance.Check.allCases))
+        let searches = SearchDefect.allCases.map(\.check)
+        #expect(Set(checks + others + transactions + searches) == Set(StorageEngineConformance.Check.allCases))
     }
 
     @Test func `The names of checks are unique`() {

@@ -150,9 +150,11 @@ struct MatchCollector<Match> {
         }
         guard query.order.count > 1, let order = plan.order else { return false }
         let keys = (0..<termCount).compactMap { order.key(of: entry, term: $0) }
+        // Of a text that is not UTF-8, the engine has a place, but no key.
+        if keys.count < termCount { return false }
         if keys == group.keys {
             group.count += 1
-            if group.count > groupLimit, termCount < order.termCount, keys.count == termCount {
+            if group.count > groupLimit, termCount < order.termCount {
                 planOfGroup = plan.reading?.plan(in: keys)
                 return true
             }

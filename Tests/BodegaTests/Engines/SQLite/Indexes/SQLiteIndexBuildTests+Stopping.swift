@@ -219,7 +219,12 @@ extension SQLiteIndexBuildTests {
             child.kill()
             lines += await child.lines()
             let counts = lines.compactMap { Int($0) }
-            #expect(try #require(counts.first) >= acknowledged, "round \(round)")
+            if let first = counts.first {
+                #expect(first >= acknowledged, "round \(round)")
+            } else {
+                // The program before was killed between the last transaction and its report.
+                #expect(lines == ["done"], "round \(round)")
+            }
             acknowledged = counts.last ?? 0
             for _ in 0..<5 {
                 let (key, value) = (Int.random(in: 0..<60_000, using: &random), Int.random(in: 0..<99, using: &random))
