@@ -12,8 +12,8 @@ public import Foundation
 /// | that removes an item that is not in the scope | skips it, as one that does not exist |
 /// | that removes all items | removes those of the scope |
 ///
-/// All engines of a collection share its keys. So a client who writes learns that a key is taken; let clients choose
-/// keys that no one guesses, or give them a ``StorageEngine/prefixed(_:)`` of their own. A condition that there is no
+/// All engines of a collection share its keys, so a refused write shows that a key is taken. Use keys that can't be
+/// guessed, or give each client a prefix of its own, see ``StorageEngine/prefixed(_:)``. A condition that there is no
 /// item is met by one that is not in the scope, and the write is then refused. Positions of items have gaps where there
 /// are others, and ``StorageLog/changeSignals(excluding:)`` signals changes of others, too.
 ///
@@ -106,7 +106,9 @@ extension ScopedStorageEngine {
         (stored.scans, stored.counted) = (request.scans + request.counted, [])
         stored.fields.insert(.data)
         let found = Locked((count: 0, bytes: 0))
-        var answer = try await concealing { [stored] in
+        // An error of the receiver is about an item that it has received.
+        let receiverHasFailed = Locked(false)
+        var answer = try await concealing(unless: { receiverHasFailed.withLock { $0 } }) { [stored] in
             try await base.scan(stored) {
                 found.withLock { $0 = (0, 0) }
                 let receive = try begin()
@@ -114,7 +116,12 @@ extension ScopedStorageEngine {
                     guard let item = own(item, request.fields) else { return true }
                     if number < request.scans.count {
                         found.withLock { $0.bytes += item.data.count }
-                        return try receive(number, item)
+                        do {
+                            return try receive(number, item)
+                        } catch {
+                            receiverHasFailed.withLock { $0 = true }
+                            throw error
+                        }
                     }
                     return found.withLock { found in
                         found.count += 1
@@ -151,10 +158,16 @@ extension ScopedStorageEngine {
     }
 
     /// Performs a read of the base, whose error then names no item, because it may be one of another client.
-    func concealing<Value>(_ body: () async throws -> Value) async throws -> Value {
+    ///
+    /// - Parameters:
+    ///   - isOwn: Whether the error is about an item of the scope.
+    ///   - body: The read.
+    func concealing<Value>(
+        unless isOwn: () -> Bool = { false }, _ body: () async throws -> Value
+    ) async throws -> Value {
         do {
             return try await body()
-        } catch let error as StorageError where hidesItems && error.key != nil {
+        } catch let error as StorageError where hidesItems && error.key != nil && !isOwn() {
             throw error.concealed
         }
     }

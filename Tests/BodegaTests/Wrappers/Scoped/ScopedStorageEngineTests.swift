@@ -312,6 +312,22 @@ import Testing
         #expect(answer.value.isEmpty && answer.report.unreadable.map(\.key) == [nil])
     }
 
+    @Test func `An item of the scope that can't be decoded is named`() async throws {
+        let base = MemoryStorageEngine()
+        let key = CacheKey(verbatim: "a")
+        try await base.write(Data(#"{"owner":"ada","rank":"high"}"#.utf8), key: key)
+        let notes = ObjectStorage<Note>(
+            storage: base.scoped(to: StorageScope(where: "owner", equals: "ada")), coder: .json)
+        for read in [
+            { _ = try await notes.fetch(Query()) },
+            { _ = try await notes.fetch(Query(sortedBy: SortDescriptor(\.rank))) },
+            { _ = try await notes.fetchObject(forKey: key) },
+        ] as [@Sendable () async throws -> Void] {
+            let error = await #expect(throws: StorageError.self) { try await read() }
+            #expect(error?.key == key && error?.code == .decodingFailed)
+        }
+    }
+
     @Test func `Clients that take an item from each other never write over one that is not theirs`() async throws {
         let base = try sqlite()
         let key = CacheKey(verbatim: "a")
