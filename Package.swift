@@ -16,6 +16,8 @@ let package = Package(
         .library(name: "Bodega", targets: ["Bodega"]),
         .library(name: "BodegaHTTP", targets: ["BodegaHTTP"]),
         .library(name: "BodegaPostgres", targets: ["BodegaPostgres"]),
+        .library(name: "BodegaRemote", targets: ["BodegaRemote"]),
+        .library(name: "BodegaServer", targets: ["BodegaServer"]),
         .library(name: "BodegaTestSupport", targets: ["BodegaTestSupport"]),
         .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
         .library(name: "Boutique", targets: ["Boutique"]),
@@ -37,6 +39,10 @@ let package = Package(
             description: "Builds the engine for PostgreSQL, the only product that needs libpq."
         ),
         .trait(
+            name: "Server",
+            description: "Builds the server of collections over HTTP, the only product that needs Hummingbird."
+        ),
+        .trait(
             name: "SecretService",
             description: "Adds secrets in the keyring of a Linux desktop to Boutique, which need GLib."
         ),
@@ -49,6 +55,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        // Only with the trait Server.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: [
         .target(
@@ -83,6 +94,22 @@ let package = Package(
             name: "BodegaHTTP",
             dependencies: ["Bodega", "CCurlLibrary", "RecordCoder"]
         ),
+        .target(name: "BodegaRemote", dependencies: ["Bodega", "BodegaHTTP", "BodegaMessages", "RecordCoder"]),
+        .target(
+            name: "BodegaServer",
+            dependencies: [
+                "Bodega", "BodegaMessages", "RecordCoder",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Server"])),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
+            ]
+        ),
+        // What BodegaServer and BodegaRemote send to each other.
+        .target(name: "BodegaMessages", dependencies: ["Bodega", "RecordCoder"]),
         // PostgreSQL's client library, needed only with the trait Postgres.
         .systemLibrary(
             name: "CPostgres",

@@ -18,16 +18,16 @@
 /// A part without any letter or digit, such as `&`, has no effect, and an expression that only has such parts matches
 /// all texts.
 public struct SearchExpression: Hashable, Sendable {
-    indirect enum Node: Hashable, Sendable {
+    package indirect enum Node: Hashable, Sendable {
         case text(String, isPrefix: Bool)
         case all([Node])
         case any([Node])
         case not(Node)
     }
 
-    var node: Node
+    package var node: Node
 
-    init(_ node: Node) { self.node = node }
+    package init(_ node: Node) { self.node = node }
 
     /// Creates an expression from a text that a user has typed into a search field.
     ///

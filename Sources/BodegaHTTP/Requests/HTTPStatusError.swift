@@ -26,7 +26,7 @@ public struct HTTPStatusError: Error, Hashable, Sendable, CustomStringConvertibl
         (self.status, self.retryAfter) = (status, retryAfter)
     }
 
-    init(_ response: HTTPStorageResponse) {
+    package init(_ response: HTTPStorageResponse) {
         status = response.status
         retryAfter = Self.retryAfter(of: response, now: Date())
     }
@@ -52,7 +52,7 @@ public struct HTTPStatusError: Error, Hashable, Sendable, CustomStringConvertibl
 extension StorageError {
 
     /// Creates an error from the status of a response, which is neither a success nor an absent item.
-    init(_ response: HTTPStorageResponse, to request: HTTPStorageRequest, key: CacheKey?) {
+    package init(_ response: HTTPStorageResponse, to request: HTTPStorageRequest, key: CacheKey?) {
         let status = response.status
         let subject = "\(request.method.rawValue) \(HTTPCollection.description(of: request.url))"
         let (code, reason): (Code, String) =

@@ -43,7 +43,6 @@ package enum JSONString {
 
     /// Appends valid UTF-8 in quotes.
     package static func encode(_ utf8: UnsafeRawBufferPointer, into result: inout [UInt8]) {
-        let digits = Array("0123456789abcdef".utf8)
         result.reserveCapacity(result.count + utf8.count + 2)
         result.append(UInt8(ascii: "\""))
         for byte in utf8 {
@@ -53,11 +52,15 @@ package enum JSONString {
             case 0x0D: result += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
             case 0x09: result += [UInt8(ascii: "\\"), UInt8(ascii: "t")]
             // JSON allows DEL unescaped, but terminals interpret it.
-            case 0..<0x20, 0x7F: result += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            case 0..<0x20, 0x7F: result += Array("\\u00".utf8) + [digit(byte >> 4), digit(byte & 0xF)]
             default: result.append(byte)
             }
         }
         result.append(UInt8(ascii: "\""))
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
     /// Reads the digits after `\u`, and a second escape if the first is a lead surrogate.

@@ -1,0 +1,61 @@
+package import Bodega
+package import RecordCoder
+
+extension StorageIndex.Member: JSONObjectMember, JSONReadable {
+    package func add(to object: inout JSONObjectWriter) {
+        object.add("path", path)
+        if !isForText { object.add("text", false) }
+    }
+
+    package init(_ part: JSONPart) throws {
+        let members = try part.members()
+        self.init(try members.required("path").string(), isForText: try members["text"]?.bool() ?? true)
+    }
+}
+
+extension StorageIndex: JSONObjectMember, JSONReadable {
+    package func add(to object: inout JSONObjectWriter) {
+        if let searchForm {
+            object.add("search", members.map(\.path))
+            object.add("form", searchForm.rawValue)
+        } else {
+            object.add("members", members)
+        }
+    }
+
+    package init(_ part: JSONPart) throws {
+        let fields = try part.members()
+        if let paths = fields["search"] {
+            let list: [String] = try paths.list()
+            guard !list.isEmpty, let form = SearchForm(rawValue: try fields.string("form") ?? "words") else {
+                throw part.error("an index for searches")
+            }
+            self = .search(list, form: form)
+        } else {
+            let members: [Member] = try fields.required("members").list()
+            guard let first = members.first else { throw part.error("an index") }
+            self.init(first, Array(members.dropFirst()))
+        }
+    }
+}
+
+extension StorageReference: JSONObjectMember, JSONReadable {
+    package func add(to object: inout JSONObjectWriter) {
+        object.add("path", path)
+        if isList { object.add("list", true) }
+        object.add("target", target)
+        object.add("targetPath", targetPath)
+        object.add("onRemoval", onRemoval.rawValue)
+    }
+
+    package init(_ part: JSONPart) throws {
+        let members = try part.members()
+        guard let removal = Removal(rawValue: try members.required("onRemoval").string()) else {
+            throw part.error("a reference with a known rule for removals")
+        }
+        self.init(
+            try members.required("path").string(), isList: try members.bool("list"),
+            to: try members.required("target").string(), targetPath: try members.string("targetPath") ?? "id",
+            onRemoval: removal)
+    }
+}

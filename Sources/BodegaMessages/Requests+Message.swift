@@ -1,0 +1,268 @@
+package import Bodega
+package import Foundation
+package import RecordCoder
+
+extension StorageFields {
+    private static let names: [(StorageFields, String)] = [
+        (.data, "data"), (.dates, "dates"), (.place, "place"), (.expiry, "expiry"),
+    ]
+
+    package var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
+
+    /// ``data`` if the part is missing.
+    package init(_ part: JSONPart?) throws {
+        guard let part else {
+            self = .data
+            return
+        }
+        self = try part.elements().reduce(into: []) { fields, element in
+            let name = try element.string()
+            guard let field = Self.names.first(where: { $0.1 == name }) else { throw element.error("a field") }
+            fields.insert(field.0)
+        }
+    }
+}
+
+extension ReadOptions {
+    package func add(to object: inout JSONObjectWriter) {
+        if omitsUnreadable { object.add("omitsUnreadable", true) }
+        if needsOriginal { object.add("needsOriginal", true) }
+    }
+
+    package init(_ members: JSONMembers) throws {
+        self.init(
+            omitsUnreadable: try members.bool("omitsUnreadable"), needsOriginal: try members.bool("needsOriginal"))
+    }
+}
+
+extension FetchRequest: JSONObjectMember, JSONReadable {
+    package func add(to object: inout JSONObjectWriter) {
+        object.add("keys", keys)
+        object.add("fields", fields.names)
+        if let index { object.add("index", index) }
+        options.add(to: &object)
+    }
+
+    package init(_ part: JSONPart) throws {
+        let members = try part.members()
+        self.init(
+            try members.required("keys").list(), try StorageFields(members["fields"]),
+            index: try members.value("index"), options: try ReadOptions(members))
+    }
+}
+
+extension StorageScan: JSONObjectMember, JSONReadable {
+    package func add(to object: inout JSONObjectWriter) {
+        switch self {
+        case .all(let position):
+            object.add("all", Part { if let position { $0.add("after", position) } })
+        case .range(let index, let equal, let lower, let upper, let isDescending, let place):
+            object.add(
+                "range",
+                Part {
+                    $0.add("index", index)
+                    if !equal.isEmpty { $0.add("equal", equal) }
+                    $0.add("from", lower)
+                    $0.add("to", upper)
+                    if isDescending { $0.add("descending", true) }
+                    if let place { $0.add("after", place) }
+                })
+        case .irregular(let index): object.add("irregular", Part { $0.add("index", index) })
+        case .approximate(let index, let equal, let lower, let upper):
+            object.add(
+                "approximate",
+                Part {
+                    $0.add("index", index)
+                    if !equal.isEmpty { $0.add("equal", equal) }
+                    $0.add("from", lower)
+                    $0.add("to", upper)
+                })
+        case .search(let search): object.add("search", search)
+        }
+    }
+
+    package init(_ part: JSONPart) throws {
+        let (name, value) = try part.members().only()
+        if name == "search" {
+            self = .search(try StorageSearch(value))
+            return
+        }
+        let members = try value.members()
+        if name == "all" {
+            self = .all(after: try members.int("after"))
+            return
+        }
+        let index = try StorageIndex(members.required("index"))
+        guard index.searchForm == nil else { throw value.error("a scan by an index with an order") }
+        let equal: [StorageSortKey] = try members.list("equal")
+        guard equal.count < index.members.count else { throw value.error("a scan with fewer equal keys than members") }
+        func bound(_ name: String) throws -> StorageSortKeyBound { try StorageSortKeyBound(members.required(name)) }
+        switch name {
+        case "range":
+            self = .range(
+                index, equal: equal, from: try bound("from"), to: try bound("to"),
+                isDescending: try members.bool("descending"), after: try members.value("after"))
+        case "irregular": self = .irregular(index)
+        case "approximate": self = .approximate(index, equal: equal, from: try bound("from"), to: try bound("to"))
+        default: throw part.error("a scan")
+        }
+    }
+}
+
+/// An object that a closure writes.
+private struct Part: JSONObjectMember {
+    let body: (inout JSONObjectWriter) -> Void
+
+    init(_ body: @escaping (inout JSONObjectWriter) -> Void) { self.body = body }
+
+    func add(to object: inout JSONObjectWriter) { body(&object) }
+}
+
+extension ScanRequest: JSONObjectMember, JSONReadable {
+    package func add(to object: inout JSONObjectWriter) {
+        object.add("scans", scans)
+        if !counted.isEmpty { object.add("counted", counted) }
+        if countLimit != .max { object.add("countLimit", countLimit) }
+        object.add("fields", fields.names)
+        if needsCursor { object.add("cursor", true) }
+        if let ranking { object.add("ranking", ranking) }
+        if isShort { object.add("short", true) }
+        if !within.isEmpty { object.add("within", within) }
+        options.add(to: &object)
+    }
+
+    package init(_ part: JSONPart) throws {
+        let members = try part.members()
+        self.init(
+            try members["scans"]?.list() ?? [.all(after: nil)], counting: try members.list("counted"),
+            upTo: try members.int("countLimit") ?? .max, fields: try StorageFields(members["fields"]),
+            needsCursor: try members.bool("cursor"), ranking: try members.value("ranking"),
+            options: try ReadOptions(members), isShort: try members.bool("short"),
+            within: try members["within"]?.elements().map { try $0.list() } ?? [])
+    }
+}
+
+extension ChangesRequest: JSONObjectMember, JSONReadable {
+    package func add(to object: inout JSONObjectWriter) {
+        object.add("since", cursor)
+        if let excluded { object.add("excluding", excluded) }
+        if needsItems { object.add("items", true) }
+        object.add("fields", fields.names)
+        options.add(to: &object)
+    }
+
+    package init(_ part: JSONPart) throws {
+        let members = try part.members()
+        self.init(
+            since: try StorageCursor(members.required("since")), excluding: try members.value("excluding"),
+            needsItems: try members.bool("items"), fields: try StorageFields(members["fields"]),
+            options: try ReadOptions(members))
+    }
+}
+
+extension StorageOperation: JSONObjectMember, JSONReadable {
+    package func add(to object: inout JSONObjectWriter) {
+        switch self {
+        case .write(let key, let data):
+            key.add(to: &object)
+            data.addItem(to: &object)
+        case .remove(let key):
+            key.add(to: &object)
+            object.add("removed", true)
+        case .removeAll: object.add("removesAll", true)
+        }
+    }
+
+    package init(_ part: JSONPart) throws {
+        let members = try part.members()
+        if try members.bool("removesAll") {
+            self = .removeAll
+        } else if try members.bool("removed") {
+            self = .remove(key: try CacheKey(members))
+        } else if let data = try Data(item: members) {
+            self = .write(key: try CacheKey(members), data: data)
+        } else {
+            throw part.error("an operation")
+        }
+    }
+}
+
+extension StorageCondition: JSONObjectMember, JSONReadable {
+    package func add(to object: inout JSONObjectWriter) {
+        key.add(to: &object)
+        if let data { data.addItem(to: &object) }
+    }
+
+    package init(_ part: JSONPart) throws {
+        let members = try part.members()
+        self.init(key: try CacheKey(members), data: try Data(item: members))
+    }
+}
+
+extension StorageBatch: JSONObjectMember, JSONReadable {
+    package func add(to object: inout JSONObjectWriter) {
+        object.add("operations", operations)
+        if let conditions { object.add("conditions", conditions) }
+        if let basis { object.add("basis", basis) }
+        if !dates.isEmpty { object.add("dates", dates.map(DatedKey.init)) }
+        if let origin { object.add("origin", origin) }
+    }
+
+    package init(_ part: JSONPart) throws { try self.init(part.members()) }
+
+    package init(_ members: JSONMembers) throws {
+        let dated: [DatedKey] = try members.list("dates")
+        self.init(
+            try members.required("operations").list(), if: try members["conditions"]?.list(),
+            dates: Dictionary(dated.map { ($0.key, $0.dates) }) { $1 }, origin: try members.value("origin"))
+        basis = try members.value("basis")
+    }
+}
+
+/// The dates of an item.
+private struct DatedKey: JSONObjectMember, JSONReadable {
+    let key: CacheKey
+    let dates: StorageDates
+
+    init(_ key: CacheKey, _ dates: StorageDates) { (self.key, self.dates) = (key, dates) }
+
+    init(_ part: JSONPart) throws {
+        let members = try part.members()
+        self.init(
+            try CacheKey(members),
+            StorageDates(
+                createdAt: Date(milliseconds: try members.required("created").int()),
+                updatedAt: Date(milliseconds: try members.required("updated").int())))
+    }
+
+    func add(to object: inout JSONObjectWriter) {
+        key.add(to: &object)
+        object.add("created", dates.createdAt.milliseconds)
+        object.add("updated", dates.updatedAt.milliseconds)
+    }
+}
+
+/// Batches of several collections that are applied together, see ``/Bodega/StorageDatabase/apply(_:)``.
+package struct BatchRequest: JSONObjectMember, JSONReadable {
+    package var parts: [(collection: String, batch: StorageBatch)]
+
+    package init(_ parts: [(collection: String, batch: StorageBatch)]) { self.parts = parts }
+
+    package func add(to object: inout JSONObjectWriter) {
+        object.add(
+            "batches",
+            parts.map { part in
+                Part {
+                    $0.add("collection", part.collection)
+                    part.batch.add(to: &$0)
+                }
+            })
+    }
+
+    package init(_ part: JSONPart) throws {
+        parts = try part.members().required("batches").elements().map { element in
+            let members = try element.members()
+            return (try members.required("collection").string(), try StorageBatch(members))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+public import Bodega
+public import BodegaHTTP
+import BodegaMessages
+public import Foundation
+import RecordCoder
+
+/// The collections of a server, such as one of the module `BodegaServer`.
+///
+/// ```swift
+/// let server = try RemoteDatabase(url) { try await session.token() }
+/// let notes = try await server.collection(named: "notes")
+/// ```
+///
+/// The engines of one database can change together, see ``/Bodega/StorageDatabase``, if the client may do so.
+public final class RemoteDatabase: Sendable {
+    let requests: RemoteRequests
+
+    /// Creates a description of a server. No request is sent.
+    ///
+    /// - Parameters:
+    ///   - url: The address of the server, without `/v1`. Use `https`, so that others on the network can't read the
+    ///     token and the items.
+    ///   - options: The limits.
+    ///   - transport: The client that sends the requests.
+    ///   - token: Returns the token of the client; `nil` for none. It is called for each request, concurrently, and can
+    ///     get a new one.
+    /// - Throws: A `StorageError` with the code `invalidArgument` if the address is not one of HTTP, or contains a
+    ///   password, a query or a fragment.
+    public init(
+        _ url: URL, options: RemoteStorageOptions = RemoteStorageOptions(),
+        transport: any HTTPStorageTransport = URLSessionTransport.shared,
+        token: @escaping @Sendable () async throws -> String? = { nil }
+    ) throws {
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+            ["http", "https"].contains(parts.scheme?.lowercased()), parts.host?.isEmpty == false,
+            parts.password == nil, parts.user == nil, parts.query == nil, parts.fragment == nil
+        else {
+            throw StorageError(
+                .invalidArgument,
+                "The address of a server is one of HTTP, without a password, a query and a fragment.")
+        }
+        requests = RemoteRequests(url, options, transport, token)
+    }
+
+    /// Opens a collection.
+    ///
+    /// - Parameter name: The name of the collection.
+    /// - Returns: The engine.
+    /// - Throws: A `StorageError`: ``/Bodega/StorageError/Code/cannotOpen`` if there is no such collection for the
+    ///   client, ``/Bodega/StorageError/Code/unauthorized`` if its token is not valid.
+    public func collection(named name: String) async throws -> RemoteStorageEngine {
+        let part = try await requests.json(.get, RemoteRequests.path(name), isIdempotent: true)
+        let description = try requests.read { try CollectionDescription(part) }
+        return RemoteStorageEngine(self, name, description)
+    }
+}
+
+extension RemoteDatabase: StorageDatabase {
+    public func apply(_ parts: [StoragePart]) async throws -> [BatchOutcome] {
+        try await apply(
+            parts.map { part in
+                (collection: part.collection.base as? String ?? "", batch: part.batch)
+            }
+        ).map(\.value)
+    }
+
+    func apply(_ parts: [(collection: String, batch: StorageBatch)]) async throws -> [StorageAnswer<BatchOutcome>] {
+        let part = try await requests.json(.post, "batch", BatchRequest(parts), isIdempotent: false)
+        return try requests.read {
+            let outcomes: [BatchAnswer] = try part.members().required("outcomes").list()
+            guard outcomes.count == parts.count else { throw part.error("an outcome for each batch") }
+            return outcomes.map(\.answer)
+        }
+    }
+}
+
+/// The limits of the requests of a ``RemoteStorageEngine``.
+public struct RemoteStorageOptions: Sendable {
+    /// The time in which the server must have answered, and then the time in which each further part of a long answer
+    /// must arrive; by default 30 seconds.
+    public var timeLimit = Duration.seconds(30)
+    /// The time in which an index must have been created; by default an hour.
+    public var indexTimeLimit = Duration.seconds(3_600)
+    /// The maximum number of bytes of an item, and of the answer to a batch; by default 256 MiB.
+    public var maximumItemBytes = 256 << 20
+
+    /// Creates the default options.
+    public init() {}
+}
+
+extension StorageError.Code {
+    /// The server does not accept the token of the client, which has expired or was revoked. Get a new one.
+    public static let unauthorized = StorageError.Code(rawValue: "unauthorized")
+}

@@ -1,0 +1,218 @@
+import Bodega
+import BodegaHTTP
+import BodegaMessages
+import Foundation
+import RecordCoder
+
+/// Sends the requests of a database, and reads their answers.
+struct RemoteRequests: Sendable {
+    let options: RemoteStorageOptions
+    private let base: String
+    private let transport: any HTTPStorageTransport
+    private let token: @Sendable () async throws -> String?
+
+    init(
+        _ url: URL, _ options: RemoteStorageOptions, _ transport: any HTTPStorageTransport,
+        _ token: @escaping @Sendable () async throws -> String?
+    ) {
+        let text = url.absoluteString
+        base = (text.hasSuffix("/") ? text : text + "/") + "v1/"
+        (self.options, self.transport, self.token) = (options, transport, token)
+    }
+
+    /// The path of a collection, or of a part of it.
+    static func path(_ collection: String, _ part: String? = nil) -> String {
+        "collections/\(encoded(collection))" + (part.map { "/" + $0 } ?? "")
+    }
+
+    /// The path of an item; `nil` if proxies and clients would change it, or it is very long.
+    static func path(_ collection: String, _ key: CacheKey) -> String? {
+        let identity = key.identity
+        if identity.isEmpty || identity == "." || identity == ".." || identity.utf8.count > 500 { return nil }
+        let kind = key.kind == .hashed ? "" : "?kind=\(key.kind.rawValue)"
+        return path(collection, "items/\(encoded(identity))\(kind)")
+    }
+
+    /// A text as a segment of a path; see RFC 3986, section 2.3.
+    private static func encoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+                UInt8(ascii: "~"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default: result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return result
+    }
+
+    // MARK: Sending
+
+    /// Sends a request, and returns its response if it is a success, or says that an item does not exist.
+    @discardableResult
+    func send(
+        _ method: HTTPStorageRequest.Method, _ path: String, _ message: (any JSONMember)? = nil, key: CacheKey? = nil,
+        isIdempotent: Bool, timeLimit: Duration? = nil
+    ) async throws -> HTTPStorageResponse {
+        let request = try await request(method, path, message, isIdempotent: isIdempotent, timeLimit: timeLimit)
+        return try await reporting(request, key) {
+            let response = try await transport.send(request)
+            return try check(response, request, key) { response }
+        }
+    }
+
+    /// Opens a stream of a response.
+    func open(
+        _ method: HTTPStorageRequest.Method, _ path: String, _ message: (any JSONMember)? = nil, key: CacheKey? = nil,
+        headers: [String: String] = [:], timeLimit: Duration? = nil
+    ) async throws -> HTTPStorageStream {
+        var request = try await request(method, path, message, isIdempotent: true, timeLimit: timeLimit)
+        request.headers.merge(headers) { $1 }
+        return try await reporting(request, key) { [request] in
+            let stream = try await transport.open(request)
+            if (200..<300).contains(stream.head.status) { return stream }
+            var body = Data()
+            for try await part in stream where body.count < 1 << 16 { body += part }
+            var response = stream.head
+            response.body = body
+            return try check(response, request, key) { stream }
+        }
+    }
+
+    private func request(
+        _ method: HTTPStorageRequest.Method, _ path: String, _ message: (any JSONMember)?, isIdempotent: Bool,
+        timeLimit: Duration?
+    ) async throws -> HTTPStorageRequest {
+        try Task.checkCancellation()
+        guard let url = URL(string: base + path) else {
+            throw StorageError(.invalidArgument, "The address of the collection is not valid.")
+        }
+        var request = HTTPStorageRequest(
+            method: method, url: url, maximumResponseBytes: options.maximumItemBytes,
+            timeLimit: timeLimit ?? options.timeLimit)
+        request.isIdempotent = isIdempotent
+        if let message {
+            var bytes: [UInt8] = []
+            message.encode(into: &bytes)
+            request.body = Data(bytes)
+            request.headers["Content-Type"] = "application/json"
+        }
+        if let token = try await token() {
+            guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw StorageError(.invalidArgument, "The token has other characters than those of ASCII.")
+            }
+            request.headers["Authorization"] = "Bearer \(token)"
+        }
+        return request
+    }
+
+    /// Adds to an error what was asked for, and whether it may have been done.
+    private func reporting<Value>(
+        _ request: HTTPStorageRequest, _ key: CacheKey?, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch {
+            if Task.isCancelled { throw CancellationError() }
+            guard var failure = error as? StorageError else {
+                throw StorageError(.unreachable, "The request failed.", key: key, cause: error)
+            }
+            if !request.isIdempotent, failure.code == .unreachable || failure.code == .timedOut,
+                !(failure.cause is HTTPStatusError)
+            {
+                failure.message += " The server may have applied the change, or may do so later."
+            }
+            failure.key = failure.key ?? key
+            throw failure
+        }
+    }
+
+    private func check<Value>(
+        _ response: HTTPStorageResponse, _ request: HTTPStorageRequest, _ key: CacheKey?, _ value: () -> Value
+    ) throws -> Value {
+        if (200..<300).contains(response.status) { return value() }
+        let isProblem = response.header("Content-Type")?.hasPrefix("application/problem+json") ?? false
+        guard isProblem, var error = try? StorageError(JSONPart(response.body)) else {
+            throw StorageError(response, to: request, key: key)
+        }
+        if error.code.rawValue == "notFound" {
+            if key != nil { return value() }
+            throw StorageError(.cannotOpen, "The server has no such collection for this client.")
+        }
+        error.cause = HTTPStatusError(response)
+        error.retryAfter = error.retryAfter ?? HTTPStatusError(response).retryAfter
+        throw error
+    }
+
+    // MARK: Reading answers
+
+    /// Sends a request, and returns the JSON of its response.
+    func json(
+        _ method: HTTPStorageRequest.Method, _ path: String, _ message: (any JSONMember)? = nil, isIdempotent: Bool
+    ) async throws -> JSONPart {
+        let response = try await send(method, path, message, isIdempotent: isIdempotent)
+        return try read { try JSONPart(response.body) }
+    }
+
+    /// Reads a part of an answer, whose errors are those of the server.
+    func read<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as StorageError where error.code == .invalidArgument {
+            throw StorageError(.decodingFailed, "The answer is not one of this protocol. \(error.message)")
+        }
+    }
+
+    /// Sends a request, and passes on the lines of its answer while they arrive.
+    ///
+    /// - Parameter body: Receives a line, and its members if it is the last one or says that the answer begins again.
+    ///   It returns whether more lines are wanted.
+    /// - Throws: An error if the answer ends without its last line.
+    func lines(
+        _ path: String, _ message: any JSONMember, _ body: (JSONPart, JSONMembers?) throws -> Bool
+    ) async throws {
+        let stream = try await open(.post, path, message)
+        var lines = LineBuffer()
+        do {
+            for try await part in stream {
+                lines.append(part)
+                while let line = lines.next() {
+                    let part = try read { try JSONPart(line) }
+                    guard line.starts(with: Self.beginsEnd) || line.starts(with: Self.beginsError)
+                        || line.starts(with: Self.beginsAgain)
+                    else {
+                        if try !body(part, nil) { return }
+                        continue
+                    }
+                    let members = try read { try part.members() }
+                    if let error = members["error"] { throw try read { try StorageError(error) } }
+                    if try !body(part, members) || members["end"] != nil { return }
+                }
+            }
+        } catch {
+            if Task.isCancelled { throw CancellationError() }
+            throw error
+        }
+        throw StorageError(.unreachable, "The answer of the server was cut off.")
+    }
+
+    private static let beginsEnd = Array(#"{"end":"#.utf8)
+    private static let beginsError = Array(#"{"error":"#.utf8)
+    private static let beginsAgain = Array(#"{"restart":"#.utf8)
+}
+
+/// Divides bytes into lines.
+struct LineBuffer {
+    private var bytes = Data()
+
+    mutating func append(_ data: Data) { bytes += data }
+
+    /// The next whole line, without its end.
+    mutating func next() -> Data? {
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        defer { bytes = bytes[(end + 1)...] }
+        return bytes[..<end]
+    }
+}

@@ -1,0 +1,59 @@
+#if Server
+public import Bodega
+public import Foundation
+
+/// Decides which client a request is from, and what it may see and do.
+public protocol StorageAccess: Sendable {
+
+    /// Returns the client that a bearer token stands for.
+    ///
+    /// - Parameter token: The token of the request; `nil` if it has none.
+    /// - Returns: The client; `nil` if the token is not valid (any more).
+    /// - Throws: A `StorageError` if it is not known whether it is.
+    func client(bearing token: String?) async throws -> StorageClient?
+
+    /// Signals that clients may have changed, so that open streams are checked again. By default, nothing.
+    func changeSignals() -> AsyncStream<Void>
+}
+
+extension StorageAccess {
+    public func changeSignals() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
+}
+
+/// A client of a ``StorageServer``.
+public struct StorageClient: Sendable {
+    /// The identifier, which is logged.
+    public var id: String
+    /// What the client may see and do, by the names of the collections. Others do not exist for it.
+    public var scopes: [String: StorageScope]
+    /// When its right ends; `nil` if it does not.
+    public var expiresAt: Date?
+
+    /// Creates a description of a client.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier. Clients with one identifier must have the same scopes.
+    ///   - scopes: What the client may see and do, by the names of the collections.
+    ///   - expiresAt: When its right ends.
+    public init(id: String, scopes: [String: StorageScope], expiresAt: Date? = nil) {
+        (self.id, self.scopes, self.expiresAt) = (id, scopes, expiresAt)
+    }
+}
+
+/// Gives all rights to all requests, also those without a token. For a server that only this machine can reach.
+public struct OpenAccess: StorageAccess {
+    private let client: StorageClient
+
+    /// Creates a rule.
+    ///
+    /// - Parameters:
+    ///   - collections: The names of the collections.
+    ///   - rights: What each request may do.
+    public init(to collections: some Sequence<String>, rights: StorageScope.Rights = .all) {
+        client = StorageClient(
+            id: "everyone", scopes: Dictionary(collections.map { ($0, StorageScope(rights: rights)) }) { $1 })
+    }
+
+    public func client(bearing token: String?) -> StorageClient? { client }
+}
+#endif

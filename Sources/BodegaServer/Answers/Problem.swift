@@ -1,0 +1,81 @@
+#if Server
+import Bodega
+import BodegaMessages
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RecordCoder
+
+extension StorageError {
+    /// The status for the error; see RFC 9110, section 15.
+    var status: HTTPResponse.Status {
+        switch code {
+        case .invalidArgument: .badRequest
+        case .permissionDenied: .forbidden
+        case .readOnly: .methodNotAllowed
+        case .tooLarge: .contentTooLarge
+        case .conflict, .referenced: .conflict
+        case .storageFull: .init(code: 507, reasonPhrase: "Insufficient Storage")
+        case .locked, .suspended, .unreachable, .timedOut, .closed: .serviceUnavailable
+        default: .internalServerError
+        }
+    }
+
+    /// What a client is told: errors that the client has caused, and those that it can act upon, as they are; of others
+    /// only the code, because their messages name files, tables and servers.
+    var told: StorageError {
+        switch code {
+        case .invalidArgument, .permissionDenied, .conflict, .referenced, .tooLarge, .decodingFailed, .encodingFailed:
+            var told = StorageError(code, message, key: key)
+            told.retryAfter = retryAfter
+            return told
+        default:
+            var told = StorageError(code, "The server can't carry this out: \(code).", key: key)
+            told.retryAfter = retryAfter
+            return told
+        }
+    }
+
+    /// The response for the error, a problem of RFC 9457.
+    func response(method: HTTPRequest.Method? = nil) -> Response {
+        var body: [UInt8] = []
+        JSONObjectWriter.append(to: &body) { object in
+            object.add("title", status.reasonPhrase)
+            object.add("status", status.code)
+            told.add(to: &object)
+        }
+        var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        if let retryAfter { headers[.retryAfter] = String(max(1, retryAfter.components.seconds)) }
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+}
+
+/// A request that has no client, or a route that has nothing.
+enum RequestRefusal: Error {
+    case unauthorized
+    case notFound
+    case preconditionFailed
+    case rangeNotSatisfiable(Int)
+
+    func response() -> Response {
+        let (status, code, detail): (HTTPResponse.Status, String, String) =
+            switch self {
+            case .unauthorized: (.unauthorized, "unauthorized", "The request has no token, or one that is not valid.")
+            case .notFound: (.notFound, "notFound", "There is nothing at this address.")
+            case .preconditionFailed: (.preconditionFailed, "preconditionFailed", "The item is not as stated.")
+            case .rangeNotSatisfiable: (.rangeNotSatisfiable, "invalidArgument", "The item has no such range.")
+            }
+        let body = JSONObjectWriter.line([
+            "title": status.reasonPhrase, "status": status.code, "code": code, "detail": detail,
+        ])
+        var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        switch self {
+        case .unauthorized: headers[.wwwAuthenticate] = "Bearer"
+        case .rangeNotSatisfiable(let count): headers[.contentRange] = "bytes */\(count)"
+        default: break
+        }
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+}
+#endif

@@ -1,0 +1,97 @@
+#if Server
+import Bodega
+import BodegaMessages
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RecordCoder
+import ServiceLifecycle
+
+// Streams of changes.
+extension StorageRoutes {
+    private static let heartbeat = Duration.seconds(15)
+
+    /// Server-sent events: changes since a cursor, or from now on. Each event has the cursor after it as its identifier,
+    /// so a client that connects again goes on where it was. If the log does not reach back to it, an event `gap` says
+    /// so, and the client reads all items.
+    func events(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        guard let log = collection.engine.log else { throw StorageError.noLog }
+        let last = request.request.headers[.lastEventID] ?? request.request.uri.queryParameters["since"].map { String($0) }
+        let start = if let last { StorageCursor(rawValue: last) } else { try await log.fetchCursor() }
+        return Response(
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            body: ResponseBody { writer in
+                let output = EventWriter(writer)
+                try await request.request.body.consumeWithCancellationOnInboundClose { _ in
+                    try await send(log, since: start, to: output, request)
+                }
+                try await output.finish()
+            })
+    }
+
+    private func send(
+        _ log: any StorageLog, since start: StorageCursor, to output: EventWriter, _ request: ClientRequest
+    ) async throws {
+        try await output.write("id: \(start.rawValue)\nevent: begin\ndata: {}\n\n")
+        let (ticks, tick) = AsyncStream.makeStream(of: Tick.self, bufferingPolicy: .bufferingNewest(1))
+        let token = request.request.bearer
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in log.changeSignals(excluding: nil) { tick.yield(.changes) } }
+            group.addTask { for await _ in access.changeSignals() { tick.yield(.access) } }
+            group.addTask {
+                while !Task.isCancelled {
+                    try await Task.sleep(for: Self.heartbeat)
+                    tick.yield(.time)
+                }
+            }
+            defer { group.cancelAll() }
+            var cursor = start
+            for await tick in ticks.cancelOnGracefulShutdown() {
+                // A stream must not outlive the right to it.
+                guard let client = try await access.client(bearing: token), client.isValid,
+                    client.id == request.client.id
+                else { return }
+                if tick == .time { try await output.write(":\n\n") }
+                cursor = try await sendChanges(log, since: cursor, to: output)
+            }
+        }
+    }
+
+    private func sendChanges(
+        _ log: any StorageLog, since start: StorageCursor, to output: EventWriter
+    ) async throws -> StorageCursor {
+        var (cursor, isComplete) = (start, false)
+        while !isComplete {
+            guard let delta = try await log.fetchChanges(ChangesRequest(since: cursor)).value else {
+                cursor = try await log.fetchCursor()
+                try await output.write("id: \(cursor.rawValue)\nevent: gap\ndata: {}\n\n")
+                continue
+            }
+            (cursor, isComplete) = (delta.cursor, delta.isComplete)
+            if delta.changes.isEmpty { continue }
+            var bytes: [UInt8] = []
+            delta.changes.encode(into: &bytes)
+            try await output.write(
+                "id: \(cursor.rawValue)\nevent: changes\ndata: \(String(decoding: bytes, as: UTF8.self))\n\n")
+        }
+        return cursor
+    }
+}
+
+private enum Tick {
+    case changes, access, time
+}
+
+/// The writer of a response, of which one task has the use.
+private final class EventWriter: @unchecked Sendable {
+    // @unchecked because the task that writes is the only one that has it, but it was made by another one.
+    private var writer: any ResponseBodyWriter
+
+    init(_ writer: any ResponseBodyWriter) { self.writer = writer }
+
+    func write(_ text: String) async throws { try await writer.write(ByteBuffer(string: text)) }
+
+    func finish() async throws { try await writer.finish(nil) }
+}
+#endif

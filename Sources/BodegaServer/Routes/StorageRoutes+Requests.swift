@@ -1,0 +1,200 @@
+#if Server
+import Bodega
+import BodegaMessages
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RecordCoder
+
+// Requests and answers of an engine.
+extension StorageRoutes {
+
+    func fetch(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        let wanted = try FetchRequest(await message(request.request))
+        try check(wanted.keys.count, limits.keys, "keys")
+        return try await lines { spool in
+            let answer = try await collection.engine.fetch(wanted)
+            for item in answer.value { try spool.append(item.line(wanted.fields)) }
+            return JSONObjectWriter.ending { answer.report.add(to: &$0) }
+        }
+    }
+
+    func scan(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        let wanted = try ScanRequest(await message(request.request))
+        let scans = wanted.scans.count + wanted.counted.count + wanted.within.reduce(0) { $0 + $1.count }
+        try check(scans, limits.scans, "scans")
+        let limit = try request.request.uri.queryParameters["limit"].map { text in
+            guard let limit = Int(text), limit > 0 else {
+                throw StorageError(.invalidArgument, "The limit is not a positive number.")
+            }
+            return limit
+        }
+        return try await lines { spool in
+            let progress = Locked((hasBegun: false, count: 0))
+            let answer = try await collection.engine.scan(wanted) {
+                let restarts = progress.withLock { progress in
+                    defer { progress = (true, 0) }
+                    return progress.hasBegun && progress.count > 0
+                }
+                if restarts { try spool.append(JSONObjectWriter.line(["restart": true])) }
+                return { number, item in
+                    let count = progress.withLock { progress in
+                        progress.count += 1
+                        return progress.count
+                    }
+                    if let limit, count > limit { return false }
+                    try spool.append(item.line(wanted.fields, scan: number))
+                    return true
+                }
+            }
+            let isPart = limit.map { limit in progress.withLock { $0.count > limit } } ?? false
+            return JSONObjectWriter.ending { object in
+                answer.value.add(to: &object)
+                if isPart { object.add("partial", true) }
+                answer.report.add(to: &object)
+            }
+        }
+    }
+
+    func cursor(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        let cursor = try await collection.engine.fetchCursor()
+        return .json(["cursor": cursor.rawValue] as JSONFields)
+    }
+
+    func changes(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        let wanted = try ChangesRequest(await message(request.request))
+        guard let log = collection.engine.log else { throw StorageError.noLog }
+        return try await lines { spool in
+            let answer = try await log.fetchChanges(wanted)
+            guard let delta = answer.value else { return JSONObjectWriter.ending { $0.add("gap", true) } }
+            for change in delta.changes { try spool.append(JSONObjectWriter.object { $0.add("change", change) }) }
+            for item in delta.items { try spool.append(item.line(wanted.fields)) }
+            return JSONObjectWriter.ending { object in
+                object.add("cursor", delta.cursor)
+                object.add("complete", delta.isComplete)
+                answer.report.add(to: &object)
+            }
+        }
+    }
+
+    func batch(_ request: ClientRequest, of client: StorageClient) async throws -> Response {
+        let wanted = try BatchRequest(await message(request.request))
+        try check(
+            wanted.parts.reduce(0) { $0 + $1.batch.operations.count + ($1.batch.conditions?.count ?? 0) },
+            limits.operations, "operations")
+        let batches = try wanted.parts.map { (engine: try collection($0.collection, of: client).engine, batch: $0.batch) }
+        let answers = try await StorageBatchGroup.apply(batches)
+        return .json(["outcomes": answers.map(BatchAnswer.init)] as JSONFields)
+    }
+
+    func indexes(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        .json(["indexes": Array(try await collection.engine.fetchIndexes())] as JSONFields)
+    }
+
+    func createIndex(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        try await collection.engine.createIndex(StorageIndex(message(request.request)))
+        return Response(status: .noContent)
+    }
+
+    func removeIndex(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        try await collection.engine.removeIndex(StorageIndex(message(request.request)))
+        return Response(status: .noContent)
+    }
+
+    func references(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        .json(["references": try await collection.engine.references?.fetchReferences() ?? []] as JSONFields)
+    }
+
+    func declareReferences(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        let references: [StorageReference] = try await message(request.request).list()
+        guard let engine = collection.engine.references else {
+            throw StorageError(.invalidArgument, "The collection can keep no references.")
+        }
+        try await engine.declareReferences(references)
+        return Response(status: .noContent)
+    }
+
+    private func check(_ count: Int, _ limit: Int, _ things: String) throws {
+        guard count <= limit else {
+            throw StorageError(.tooLarge, "The request has more than \(limit) \(things), the limit.")
+        }
+    }
+
+    /// Answers with lines of JSON, of which the last one says that there are no others, or why there are none.
+    ///
+    /// - Parameter body: Appends the lines, and returns the last one.
+    private func lines(_ body: @escaping @Sendable (AnswerSpool) async throws -> [UInt8]) async throws -> Response {
+        let spool = AnswerSpool(maximumBytes: limits.answerBytes)
+        let task = Task {
+            do {
+                try spool.append(try await body(spool))
+                spool.end(.success(()))
+            } catch {
+                spool.end(.failure(error))
+            }
+        }
+        await withTaskCancellationHandler { await spool.wait() } onCancel: { task.cancel() }
+        let headers: HTTPFields = [.contentType: "application/x-ndjson", .cacheControl: "no-store"]
+        // Mostly all of it: then an error has a status of its own, and a small answer a length.
+        if let whole = spool.whole() {
+            return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: try whole.get()))
+        }
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody { writer in
+                defer {
+                    spool.abandon()
+                    task.cancel()
+                }
+                do {
+                    while let part = try await spool.next() { try await writer.write(part) }
+                } catch let error as StorageError {
+                    // The status has been sent.
+                    try await writer.write(
+                        ByteBuffer(bytes: JSONObjectWriter.object { $0.add("error", error.told) }))
+                }
+                try await writer.finish(nil)
+            })
+    }
+}
+
+/// Some members as an object.
+private struct JSONFields: JSONObjectMember, ExpressibleByDictionaryLiteral {
+    let members: [(String, any JSONMember)]
+
+    init(dictionaryLiteral elements: (String, any JSONMember)...) { members = elements }
+
+    func add(to object: inout JSONObjectWriter) { for (name, value) in members { object.add(name, value) } }
+}
+
+extension StorageItem {
+    fileprivate func line(_ fields: StorageFields, scan: Int = 0) -> [UInt8] {
+        JSONObjectWriter.object { object in
+            if scan > 0 { object.add("scan", scan) }
+            add(to: &object, fields)
+        }
+    }
+}
+
+extension JSONObjectWriter {
+    /// A line with an object.
+    static func object(_ body: (inout JSONObjectWriter) -> Void) -> [UInt8] {
+        var object = JSONObjectWriter()
+        body(&object)
+        return object.line()
+    }
+
+    /// The last line of an answer.
+    fileprivate static func ending(_ body: (inout JSONObjectWriter) -> Void) -> [UInt8] {
+        object { object in
+            object.add("end", true)
+            body(&object)
+        }
+    }
+}
+
+extension StorageError {
+    static let noLog = StorageError(.permissionDenied, "The changes of this collection can't be followed.")
+}
+#endif

@@ -1,0 +1,207 @@
+#if Server
+public import Bodega
+import BodegaMessages
+import Foundation
+import HTTPTypes
+public import Hummingbird
+import NIOCore
+import RecordCoder
+
+/// The routes of a ``StorageServer``, for an application that has others as well.
+///
+/// ```swift
+/// let router = Router()
+/// StorageRoutes(access: tokens, collections: ["notes": notes]).add(to: router.group("data"))
+/// ```
+///
+/// | Request | Does |
+/// |---|---|
+/// | `GET`, `HEAD`, `PUT`, `DELETE` of `v1/collections/NAME/items/KEY` | one item, with its `ETag` |
+/// | `POST v1/collections/NAME/fetch` | items under some keys |
+/// | `POST v1/collections/NAME/scan` | items in an order, and numbers of items |
+/// | `POST v1/collections/NAME/changes` | what has changed since a cursor |
+/// | `GET v1/collections/NAME/events` | what changes from now on, or from a cursor on, as server-sent events |
+/// | `GET v1/collections/NAME` | what the collection can do |
+/// | `GET`, `POST v1/collections/NAME/indexes`, … | indexes and references |
+/// | `POST v1/batch` | changes of several items and collections, all or none |
+public struct StorageRoutes: Sendable {
+    let access: any StorageAccess
+    let limits: StorageServerLimits
+    let scopes: ScopedCollections
+
+    /// Creates routes.
+    ///
+    /// - Parameters:
+    ///   - access: Decides which client a request is from.
+    ///   - collections: The engines by the names of the collections in addresses.
+    ///   - limits: The limits of what a client can ask for.
+    public init(
+        access: some StorageAccess, collections: [String: any StorageEngine],
+        limits: StorageServerLimits = StorageServerLimits()
+    ) {
+        (self.access, self.limits) = (access, limits)
+        scopes = ScopedCollections(collections.mapValues(\.backend))
+    }
+
+    /// Adds the routes to a router or a group.
+    public func add(to router: some RouterMethods<some RequestContext>) {
+        let version = router.group("v1")
+        version.get("health") { _, _ in Response(status: .noContent) }
+        on(version, "batch", .post) { try await batch($0, of: $1) }
+        let group = version.group("collections/:collection")
+        onCollection(group, "", .get) { _, collection in
+            .json(CollectionDescription(collection.engine))
+        }
+        for method in [HTTPRequest.Method.get, .head] {
+            onCollection(group, "items/:key", method) { try await item($0, in: $1) }
+        }
+        onCollection(group, "items/:key", .put) { try await write($0, in: $1) }
+        onCollection(group, "items/:key", .delete) { try await remove($0, in: $1) }
+        onCollection(group, "fetch", .post) { try await fetch($0, in: $1) }
+        onCollection(group, "scan", .post) { try await scan($0, in: $1) }
+        onCollection(group, "cursor", .get) { try await cursor($0, in: $1) }
+        onCollection(group, "changes", .post) { try await changes($0, in: $1) }
+        onCollection(group, "events", .get) { try await events($0, in: $1) }
+        onCollection(group, "indexes", .get) { try await indexes($0, in: $1) }
+        onCollection(group, "indexes", .post) { try await createIndex($0, in: $1) }
+        onCollection(group, "indexes/remove", .post) { try await removeIndex($0, in: $1) }
+        onCollection(group, "references", .get) { try await references($0, in: $1) }
+        onCollection(group, "references", .put) { try await declareReferences($0, in: $1) }
+    }
+
+    /// A request, with the client that it is from.
+    struct ClientRequest {
+        let request: Request
+        let client: StorageClient
+        /// The parameters of the path, decoded.
+        let parameters: [String: String]
+    }
+
+    /// A collection as a client sees it.
+    struct ClientCollection {
+        let name: String
+        let engine: any StorageBackend
+    }
+
+    /// Adds a route for valid clients, which answers errors as problems.
+    private func on<Context: RequestContext>(
+        _ router: some RouterMethods<Context>, _ path: RouterPath, _ method: HTTPRequest.Method,
+        _ body: @escaping @Sendable (ClientRequest, StorageClient) async throws -> Response
+    ) {
+        router.on(path, method: method) { request, context in
+            do {
+                guard let client = try await access.client(bearing: request.bearer), client.isValid else {
+                    throw RequestRefusal.unauthorized
+                }
+                var parameters: [String: String] = [:]
+                for name in ["collection", "key"] {
+                    guard let raw = context.parameters.get(name) else { continue }
+                    guard let value = raw.removingPercentEncoding else {
+                        throw StorageError(.invalidArgument, "The address is not percent-encoded UTF-8.")
+                    }
+                    parameters[name] = value
+                }
+                return try await body(
+                    ClientRequest(request: request, client: client, parameters: parameters), client)
+            } catch let refusal as RequestRefusal {
+                return refusal.response()
+            } catch let error as StorageError {
+                if error.status.code >= 500 {
+                    context.logger.warning("A request failed.", metadata: ["code": "\(error.code)"])
+                }
+                return error.response()
+            }
+        }
+    }
+
+    private func onCollection(
+        _ router: some RouterMethods<some RequestContext>, _ path: RouterPath, _ method: HTTPRequest.Method,
+        _ body: @escaping @Sendable (ClientRequest, ClientCollection) async throws -> Response
+    ) {
+        on(router, path, method) { request, client in
+            try await body(request, try collection(request.parameters["collection"] ?? "", of: client))
+        }
+    }
+
+    /// A collection as a client sees it.
+    ///
+    /// - Throws: ``RequestRefusal/notFound`` if there is none for it.
+    func collection(_ name: String, of client: StorageClient) throws -> ClientCollection {
+        guard let engine = scopes.engine(name, client) else { throw RequestRefusal.notFound }
+        return ClientCollection(name: name, engine: engine)
+    }
+
+    /// Reads the message in the body of a request.
+    func message(_ request: Request) async throws -> JSONPart {
+        try JSONPart(await body(of: request))
+    }
+
+    func body(of request: Request) async throws -> Data {
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limits.requestBytes {
+            throw bodyTooLarge
+        }
+        do {
+            return try await Data(buffer: request.body.collect(upTo: limits.requestBytes))
+        } catch is NIOTooManyBytesError {
+            throw bodyTooLarge
+        }
+    }
+
+    private var bodyTooLarge: StorageError {
+        StorageError(.tooLarge, "The body of the request is larger than \(limits.requestBytes) bytes, the limit.")
+    }
+}
+
+extension StorageClient {
+    var isValid: Bool { expiresAt.map { $0 > Date() } ?? true }
+}
+
+extension Request {
+    /// The bearer token, see RFC 6750, section 2.1.
+    var bearer: String? {
+        guard let value = headers[.authorization] else { return nil }
+        let parts = value.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1])
+    }
+}
+
+extension Response {
+    static func json(_ value: some JSONMember) -> Response {
+        var bytes: [UInt8] = []
+        value.encode(into: &bytes)
+        return Response(
+            status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}
+
+/// The engines through which clients see collections. Those of one client are shared by its requests, because the
+/// cursors of a scope belong to one engine.
+final class ScopedCollections: Sendable {
+    private struct Place: Hashable {
+        let client: String
+        let collection: String
+    }
+
+    private static let maximum = 10_000
+
+    private let collections: [String: any StorageBackend]
+    private let engines = Locked<[Place: any StorageBackend]>([:])
+
+    init(_ collections: [String: any StorageBackend]) { self.collections = collections }
+
+    func engine(_ name: String, _ client: StorageClient) -> (any StorageBackend)? {
+        guard let base = collections[name], let scope = client.scopes[name] else { return nil }
+        return engines.withLock { engines in
+            let place = Place(client: client.id, collection: name)
+            if let engine = engines[place] { return engine }
+            // Their readers begin with snapshots then.
+            if engines.count >= Self.maximum { engines = [:] }
+            let engine = base.scoped(to: scope)
+            engines[place] = engine
+            return engine
+        }
+    }
+}
+#endif

@@ -1,0 +1,107 @@
+#if Server
+public import Bodega
+public import Hummingbird
+public import Logging
+public import ServiceLifecycle
+import Foundation
+import NIOCore
+
+/// A server of collections over HTTP.
+///
+/// ```swift
+/// let database = try SQLiteStorageEngine(file: file)
+/// let tokens = try AccessTokens(storage: database.collection(named: "tokens"))
+/// let server = StorageServer(access: tokens, collections: ["notes": try database.collection(named: "notes")])
+/// try await server.run()
+/// ```
+///
+/// A client, such as the engine of the module `BodegaRemote`, sees what its ``StorageClient/scopes`` say, and nothing
+/// else: the server reaches each collection through ``/Bodega/StorageEngine/scoped(to:)`` only.
+///
+/// The server keeps no state of its clients, so several of them can serve one database. It is stopped by cancelling
+/// ``run()``, or as a service of a `ServiceGroup`, which lets requests under way come to their ends.
+public struct StorageServer: Service {
+    private let routes: StorageRoutes
+    private let options: StorageServerOptions
+    private let logger: Logger
+    private let onRunning: @Sendable (Int) async -> Void
+
+    /// Creates a server.
+    ///
+    /// - Parameters:
+    ///   - access: Decides which client a request is from.
+    ///   - collections: The engines by the names of the collections in addresses.
+    ///   - options: The address, and the limits.
+    ///   - logger: The logger. No token and no item is logged.
+    ///   - onRunning: Called with the port on which the server listens.
+    public init(
+        access: some StorageAccess, collections: [String: any StorageEngine],
+        options: StorageServerOptions = StorageServerOptions(), logger: Logger = Logger(label: "BodegaServer"),
+        onRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+    ) {
+        routes = StorageRoutes(access: access, collections: collections, limits: options.limits)
+        (self.options, self.logger, self.onRunning) = (options, logger, onRunning)
+    }
+
+    /// Serves until the task is cancelled or the service is shut down.
+    ///
+    /// - Throws: A `StorageError` with the code `cannotOpen` if the server can't listen.
+    public func run() async throws {
+        let router = Router(context: BasicRequestContext.self)
+        routes.add(to: router)
+        let configuration = HTTP1Channel.Configuration(
+            idleTimeout: .seconds(options.limits.idleSeconds),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
+        let application = Application(
+            router: router, server: .http1(configuration: configuration),
+            configuration: ApplicationConfiguration(
+                address: .hostname(options.host, port: options.port), serverName: nil),
+            onServerRunning: { channel in
+                if let port = channel.localAddress?.port { await onRunning(port) }
+            },
+            logger: logger)
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw StorageError(
+                .cannotOpen, "The server can't listen on \(options.host), port \(options.port).", cause: error)
+        }
+    }
+}
+
+/// The address and the limits of a ``StorageServer``.
+public struct StorageServerOptions: Sendable {
+    /// The host to listen on; by default this machine only, without TLS. Put a reverse proxy with TLS before it.
+    public var host = "127.0.0.1"
+    /// The port to listen on; 0 for any free one.
+    public var port = 8080
+    /// The limits.
+    public var limits = StorageServerLimits()
+
+    /// Creates the default options.
+    public init() {}
+}
+
+/// The limits of what a client can ask for.
+public struct StorageServerLimits: Sendable {
+    /// The maximum number of bytes of a request's body, and of an item; by default 64 MiB.
+    public var requestBytes = 64 << 20
+    /// The maximum number of operations and conditions of a batch; by default 200,000.
+    public var operations = 200_000
+    /// The maximum number of keys of a request, and of scans; by default 200,000 and 1,000.
+    public var keys = 200_000
+    /// The maximum number of scans of a request; by default 1,000.
+    public var scans = 1_000
+    /// The maximum number of bytes of an answer that is larger than a client reads it, in memory and in a temporary
+    /// file; by default 8 GiB.
+    public var answerBytes = 8 << 30
+    /// The maximum number of streams of events that a client has open; by default 100.
+    public var streams = 100
+    /// The number of seconds after which an idle connection is closed; by default 60.
+    public var idleSeconds: Int64 = 60
+
+    /// Creates the default limits.
+    public init() {}
+}
+#endif
