@@ -19,7 +19,7 @@ let package = Package(
     dependencies: [
         .package(
             name: "Emporium", path: "..",
-            traits: [.trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]),
+            traits: ["Server", .trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -34,7 +34,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
-    targets: demo + profiler + benchmarks + examples,
+    targets: demo + profiler + benchmarks + examples + server,
     swiftLanguageModes: [.v6]
 )
 
@@ -233,6 +233,26 @@ var benchmarks: [Target] {
         ),
         .testTarget(
             name: "BenchHarnessTests", dependencies: ["BenchHarness"], path: "Benchmarks/Tests/BenchHarnessTests"),
+    ]
+}
+
+/// Tests of the server of collections. They are here, because the package itself is built without SwiftNIO.
+var server: [Target] {
+    [
+        .testTarget(
+            name: "BodegaServerTests",
+            dependencies: [
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaRemote", package: "Emporium"),
+                .product(name: "BodegaServer", package: "Emporium"),
+                .product(name: "BodegaTesting", package: "Emporium"),
+                .product(name: "Boutique", package: "Emporium"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Server/Tests/BodegaServerTests"
+        )
     ]
 }
 

@@ -30,12 +30,13 @@ public struct StorageServer: Service {
     ///
     /// - Parameters:
     ///   - access: Decides which client a request is from.
-    ///   - collections: The engines by the names of the collections in addresses.
+    ///   - collections: The engines by the names of the collections in addresses; see also
+    ///     ``StorageCollections``.
     ///   - options: The address, and the limits.
     ///   - logger: The logger. No token and no item is logged.
     ///   - onRunning: Called with the port on which the server listens.
     public init(
-        access: some StorageAccess, collections: [String: any StorageEngine],
+        access: some StorageAccess, collections: StorageCollections,
         options: StorageServerOptions = StorageServerOptions(), logger: Logger = Logger(label: "BodegaServer"),
         onRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) {
@@ -67,6 +68,28 @@ public struct StorageServer: Service {
             throw StorageError(
                 .cannotOpen, "The server can't listen on \(options.host), port \(options.port).", cause: error)
         }
+    }
+}
+
+/// The collections of a ``StorageServer``.
+///
+/// ```swift
+/// let some: StorageCollections = ["notes": notes, "folders": folders]
+/// let all = StorageCollections { name in try database.collection(named: name) }
+/// ```
+public struct StorageCollections: Sendable, ExpressibleByDictionaryLiteral {
+    let open: @Sendable (String) async throws -> (any StorageEngine)?
+
+    /// Describes collections that are opened on demand, each for the first time that a client asks for it.
+    ///
+    /// - Parameter open: Returns the engine of a collection; `nil` if there is none. A client can ask for any name.
+    public init(_ open: @escaping @Sendable (_ name: String) async throws -> (any StorageEngine)?) { self.open = open }
+
+    /// Describes some collections by their names.
+    public init(_ engines: [String: any StorageEngine]) { self.init { engines[$0] } }
+
+    public init(dictionaryLiteral elements: (String, any StorageEngine)...) {
+        self.init(Dictionary(elements) { $1 })
     }
 }
 

@@ -25,7 +25,7 @@ import RecordCoder
 ///   connection is lost.
 public final class RemoteStorageEngine: StorageBackend {
     /// The server.
-    let server: RemoteDatabase
+    public let server: RemoteDatabase
     /// The name of the collection.
     public let collectionName: String
 

@@ -137,8 +137,8 @@ struct RemoteRequests: Sendable {
         guard isProblem, var error = try? StorageError(JSONPart(response.body)) else {
             throw StorageError(response, to: request, key: key)
         }
+        if error.code.rawValue == "noItem" { return value() }
         if error.code.rawValue == "notFound" {
-            if key != nil { return value() }
             throw StorageError(.cannotOpen, "The server has no such collection for this client.")
         }
         error.cause = HTTPStatusError(response)
@@ -207,7 +207,8 @@ struct RemoteRequests: Sendable {
 struct LineBuffer {
     private var bytes = Data()
 
-    mutating func append(_ data: Data) { bytes += data }
+    /// Appends bytes. Those of lines that were taken are released.
+    mutating func append(_ data: Data) { bytes = bytes.isEmpty ? data : Data(bytes) + data }
 
     /// The next whole line, without its end.
     mutating func next() -> Data? {

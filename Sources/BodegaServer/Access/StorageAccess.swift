@@ -24,8 +24,10 @@ extension StorageAccess {
 public struct StorageClient: Sendable {
     /// The identifier, which is logged.
     public var id: String
-    /// What the client may see and do, by the names of the collections. Others do not exist for it.
+    /// What the client may see and do, by the names of the collections.
     public var scopes: [String: StorageScope]
+    /// What the client may see and do in all other collections; `nil` if they do not exist for it.
+    public var otherScope: StorageScope?
     /// When its right ends; `nil` if it does not.
     public var expiresAt: Date?
 
@@ -34,10 +36,15 @@ public struct StorageClient: Sendable {
     /// - Parameters:
     ///   - id: The identifier. Clients with one identifier must have the same scopes.
     ///   - scopes: What the client may see and do, by the names of the collections.
+    ///   - otherScope: What the client may see and do in all other collections.
     ///   - expiresAt: When its right ends.
-    public init(id: String, scopes: [String: StorageScope], expiresAt: Date? = nil) {
-        (self.id, self.scopes, self.expiresAt) = (id, scopes, expiresAt)
+    public init(
+        id: String, scopes: [String: StorageScope] = [:], otherScope: StorageScope? = nil, expiresAt: Date? = nil
+    ) {
+        (self.id, self.scopes, self.otherScope, self.expiresAt) = (id, scopes, otherScope, expiresAt)
     }
+
+    func scope(of collection: String) -> StorageScope? { scopes[collection] ?? otherScope }
 }
 
 /// Gives all rights to all requests, also those without a token. For a server that only this machine can reach.
@@ -46,12 +53,9 @@ public struct OpenAccess: StorageAccess {
 
     /// Creates a rule.
     ///
-    /// - Parameters:
-    ///   - collections: The names of the collections.
-    ///   - rights: What each request may do.
-    public init(to collections: some Sequence<String>, rights: StorageScope.Rights = .all) {
-        client = StorageClient(
-            id: "everyone", scopes: Dictionary(collections.map { ($0, StorageScope(rights: rights)) }) { $1 })
+    /// - Parameter rights: What each request may do.
+    public init(rights: StorageScope.Rights = .all) {
+        client = StorageClient(id: "everyone", otherScope: StorageScope(rights: rights))
     }
 
     public func client(bearing token: String?) -> StorageClient? { client }

@@ -55,6 +55,7 @@ extension StorageError {
 enum RequestRefusal: Error {
     case unauthorized
     case notFound
+    case noItem
     case preconditionFailed
     case rangeNotSatisfiable(Int)
 
@@ -63,6 +64,7 @@ enum RequestRefusal: Error {
             switch self {
             case .unauthorized: (.unauthorized, "unauthorized", "The request has no token, or one that is not valid.")
             case .notFound: (.notFound, "notFound", "There is nothing at this address.")
+            case .noItem: (.notFound, "noItem", "The collection has no such item.")
             case .preconditionFailed: (.preconditionFailed, "preconditionFailed", "The item is not as stated.")
             case .rangeNotSatisfiable: (.rangeNotSatisfiable, "invalidArgument", "The item has no such range.")
             }

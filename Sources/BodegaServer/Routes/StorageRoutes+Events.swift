@@ -34,7 +34,7 @@ extension StorageRoutes {
         _ log: any StorageLog, since start: StorageCursor, to output: EventWriter, _ request: ClientRequest
     ) async throws {
         try await output.write("id: \(start.rawValue)\nevent: begin\ndata: {}\n\n")
-        let (ticks, tick) = AsyncStream.makeStream(of: Tick.self, bufferingPolicy: .bufferingNewest(1))
+        let (ticks, tick) = AsyncStream.makeStream(of: Tick.self, bufferingPolicy: .bufferingNewest(16))
         let token = request.request.bearer
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in log.changeSignals(excluding: nil) { tick.yield(.changes) } }
@@ -47,11 +47,19 @@ extension StorageRoutes {
             }
             defer { group.cancelAll() }
             var cursor = start
+            if let end = request.client.expiresAt {
+                group.addTask {
+                    try await Task.sleep(for: .seconds(max(0, end.timeIntervalSinceNow)))
+                    tick.yield(.access)
+                }
+            }
             for await tick in ticks.cancelOnGracefulShutdown() {
-                // A stream must not outlive the right to it.
-                guard let client = try await access.client(bearing: token), client.isValid,
-                    client.id == request.client.id
-                else { return }
+                if tick != .changes {
+                    // A stream must not outlive the right to it.
+                    guard let client = try await access.client(bearing: token), client.isValid,
+                        client.id == request.client.id
+                    else { return }
+                }
                 if tick == .time { try await output.write(":\n\n") }
                 cursor = try await sendChanges(log, since: cursor, to: output)
             }

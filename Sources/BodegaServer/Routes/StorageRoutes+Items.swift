@@ -12,7 +12,7 @@ extension StorageRoutes {
 
     func item(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         let answer = try await collection.engine.fetch(FetchRequest([request.key()], [.data, .dates, .expiry]))
-        guard let item = answer.value.first else { throw RequestRefusal.notFound }
+        guard let item = answer.value.first else { throw RequestRefusal.noItem }
         let tag = item.data.entityTag
         var headers: HTTPFields = [
             .eTag: tag, .cacheControl: "no-cache", .contentType: "application/octet-stream", .acceptRanges: "bytes",

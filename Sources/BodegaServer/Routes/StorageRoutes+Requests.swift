@@ -83,7 +83,10 @@ extension StorageRoutes {
         try check(
             wanted.parts.reduce(0) { $0 + $1.batch.operations.count + ($1.batch.conditions?.count ?? 0) },
             limits.operations, "operations")
-        let batches = try wanted.parts.map { (engine: try collection($0.collection, of: client).engine, batch: $0.batch) }
+        var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
+        for part in wanted.parts {
+            batches.append((try await collection(part.collection, of: client).engine, part.batch))
+        }
         let answers = try await StorageBatchGroup.apply(batches)
         return .json(["outcomes": answers.map(BatchAnswer.init)] as JSONFields)
     }

@@ -36,11 +36,11 @@ public struct StorageRoutes: Sendable {
     ///   - collections: The engines by the names of the collections in addresses.
     ///   - limits: The limits of what a client can ask for.
     public init(
-        access: some StorageAccess, collections: [String: any StorageEngine],
+        access: some StorageAccess, collections: StorageCollections,
         limits: StorageServerLimits = StorageServerLimits()
     ) {
         (self.access, self.limits) = (access, limits)
-        scopes = ScopedCollections(collections.mapValues(\.backend))
+        scopes = ScopedCollections(collections)
     }
 
     /// Adds the routes to a router or a group.
@@ -119,15 +119,15 @@ public struct StorageRoutes: Sendable {
         _ body: @escaping @Sendable (ClientRequest, ClientCollection) async throws -> Response
     ) {
         on(router, path, method) { request, client in
-            try await body(request, try collection(request.parameters["collection"] ?? "", of: client))
+            try await body(request, try await collection(request.parameters["collection"] ?? "", of: client))
         }
     }
 
     /// A collection as a client sees it.
     ///
     /// - Throws: ``RequestRefusal/notFound`` if there is none for it.
-    func collection(_ name: String, of client: StorageClient) throws -> ClientCollection {
-        guard let engine = scopes.engine(name, client) else { throw RequestRefusal.notFound }
+    func collection(_ name: String, of client: StorageClient) async throws -> ClientCollection {
+        guard let engine = try await scopes.engine(name, client) else { throw RequestRefusal.notFound }
         return ClientCollection(name: name, engine: engine)
     }
 
@@ -186,15 +186,18 @@ final class ScopedCollections: Sendable {
 
     private static let maximum = 10_000
 
-    private let collections: [String: any StorageBackend]
+    private let collections: StorageCollections
     private let engines = Locked<[Place: any StorageBackend]>([:])
 
-    init(_ collections: [String: any StorageBackend]) { self.collections = collections }
+    init(_ collections: StorageCollections) { self.collections = collections }
 
-    func engine(_ name: String, _ client: StorageClient) -> (any StorageBackend)? {
-        guard let base = collections[name], let scope = client.scopes[name] else { return nil }
+    func engine(_ name: String, _ client: StorageClient) async throws -> (any StorageBackend)? {
+        guard let scope = client.scope(of: name) else { return nil }
+        let place = Place(client: client.id, collection: name)
+        if let engine = engines.withLock({ $0[place] }) { return engine }
+        guard let base = try await collections.open(name)?.backend else { return nil }
         return engines.withLock { engines in
-            let place = Place(client: client.id, collection: name)
+            // Another request of the client can have been faster.
             if let engine = engines[place] { return engine }
             // Their readers begin with snapshots then.
             if engines.count >= Self.maximum { engines = [:] }

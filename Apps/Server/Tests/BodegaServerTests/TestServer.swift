@@ -1,0 +1,48 @@
+import Bodega
+import BodegaRemote
+import BodegaServer
+import Foundation
+import Logging
+
+/// A server on a free port of this machine, which is stopped when it is released.
+final class TestServer: Sendable {
+    let url: URL
+    private let task: Task<Void, any Error>
+
+    init(access: some StorageAccess = OpenAccess(), limits: StorageServerLimits = .init(), _ collections: StorageCollections) async throws {
+        var options = StorageServerOptions()
+        (options.port, options.limits) = (0, limits)
+        let (ports, listening) = AsyncStream<Int>.makeStream()
+        var logger = Logger(label: "TestServer")
+        logger.logLevel = .error
+        let server = StorageServer(access: access, collections: collections, options: options, logger: logger) {
+            listening.yield($0)
+        }
+        task = Task {
+            defer { listening.finish() }
+            try await server.run()
+        }
+        guard let port = await ports.first(where: { _ in true }) else { throw try await task.failure }
+        url = URL(string: "http://127.0.0.1:\(port)")!
+    }
+
+    deinit { task.cancel() }
+
+    func stop() async {
+        task.cancel()
+        _ = await task.result
+    }
+
+    func engine(_ collection: String = "notes", token: String? = nil) async throws -> RemoteStorageEngine {
+        try await RemoteStorageEngine(connecting: url, collection: collection) { token }
+    }
+}
+
+extension Task<Void, any Error> {
+    fileprivate var failure: any Error {
+        get async throws {
+            try await value
+            return CancellationError()
+        }
+    }
+}
