@@ -17,6 +17,7 @@ static int (*global_init)(long);
 static void *(*easy_init)(void);
 static void (*easy_cleanup)(void *);
 static int (*easy_setopt)(void *, int, ...);
+static int (*easy_pause)(void *, int);
 static const char *(*easy_strerror)(int);
 static void *(*slist_append)(void *, const char *);
 static void (*slist_free_all)(void *);
@@ -42,6 +43,7 @@ bool emporium_curl_load(void) {
         && find(library, "curl_easy_init", (void **)&easy_init)
         && find(library, "curl_easy_cleanup", (void **)&easy_cleanup)
         && find(library, "curl_easy_setopt", (void **)&easy_setopt)
+        && find(library, "curl_easy_pause", (void **)&easy_pause)
         && find(library, "curl_easy_strerror", (void **)&easy_strerror)
         && find(library, "curl_slist_append", (void **)&slist_append)
         && find(library, "curl_slist_free_all", (void **)&slist_free_all)
@@ -64,6 +66,12 @@ int emporium_curl_set_number(void *easy, int option, long value) { return easy_s
 int emporium_curl_set_size(void *easy, int option, int64_t value) { return easy_setopt(easy, option, value); }
 int emporium_curl_set_pointer(void *easy, int option, const void *value) { return easy_setopt(easy, option, value); }
 int emporium_curl_set_sink(void *easy, int option, emporium_curl_sink sink) { return easy_setopt(easy, option, sink); }
+
+int emporium_curl_easy_resume(void *easy) {
+    const int nothing = 0;
+    return easy_pause(easy, nothing);
+}
+
 const char *emporium_curl_description(int result) { return easy_strerror(result); }
 
 void *emporium_curl_list_append(void *list, const char *text) { return slist_append(list, text); }

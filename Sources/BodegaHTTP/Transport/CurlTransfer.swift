@@ -29,7 +29,17 @@ final class CurlTransfer {
         set(EMPORIUM_CURL_METHOD, request.method.rawValue)
         // All that it can decompress.
         set(EMPORIUM_CURL_ENCODINGS, "")
-        if request.body != nil {
+        if exchange.isStream {
+            // With HTTP/2, libcurl goes on receiving and buffers up to 32 MiB of a paused transfer.
+            set(EMPORIUM_CURL_HTTP_VERSION, Int(EMPORIUM_CURL_HTTP_1_1))
+        }
+        if !request.isIdempotent {
+            // On a reused connection, libcurl would send the request again if the connection ends.
+            set(EMPORIUM_CURL_FRESH_CONNECTION, 1)
+        }
+        if request.method == .head {
+            set(EMPORIUM_CURL_NO_BODY, 1)
+        } else if request.body != nil || request.method == .post {
             emporium_curl_set_size(easy, EMPORIUM_CURL_BODY_SIZE, Int64(count))
             emporium_curl_set_pointer(easy, EMPORIUM_CURL_BODY, body.baseAddress)
         }
@@ -37,11 +47,15 @@ final class CurlTransfer {
         let user = Unmanaged.passUnretained(self).toOpaque()
         emporium_curl_set_pointer(easy, EMPORIUM_CURL_HEADER_SINK_DATA, user)
         emporium_curl_set_sink(easy, EMPORIUM_CURL_HEADER_SINK) { bytes, size, count, user in
-            CurlTransfer.receive(bytes, size * count, user) { $0.receive(line: $1) }
+            CurlTransfer.receive(bytes, size * count, user) { $0.receive(line: $1) ? $1.count : 0 }
         }
         emporium_curl_set_pointer(easy, EMPORIUM_CURL_SINK_DATA, user)
         emporium_curl_set_sink(easy, EMPORIUM_CURL_SINK) { bytes, size, count, user in
-            CurlTransfer.receive(bytes, size * count, user) { $0.exchange.receive($1) }
+            CurlTransfer.receive(bytes, size * count, user) { transfer, bytes in
+                // libcurl keeps the bytes until the transfer is resumed.
+                if transfer.exchange.pauseIfFull() { return EMPORIUM_CURL_PAUSE }
+                return transfer.exchange.receive(bytes) ? bytes.count : 0
+            }
         }
     }
 
@@ -75,20 +89,20 @@ final class CurlTransfer {
         return exchange.receive(head.response, length: head.length)
     }
 
-    /// Passes bytes to a transfer. Returns their number, or 0 to end it.
+    /// Passes bytes to a transfer. Returns their number, `EMPORIUM_CURL_PAUSE` to pause it, or 0 to end it.
     private static func receive(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ user: UnsafeMutableRawPointer?,
-        _ body: (CurlTransfer, UnsafeRawBufferPointer) -> Bool
+        _ body: (CurlTransfer, UnsafeRawBufferPointer) -> Int
     ) -> Int {
         guard let user else { return 0 }
         let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
-        return body(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+        return body(transfer, UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
     /// Ends the exchange with a result of libcurl.
     func finish(_ result: Int32) {
         if result == 0 { return exchange.complete() }
-        exchange.end(.failure(StorageError(curl: result)))
+        exchange.fail(StorageError(curl: result))
     }
 }
 

@@ -3,49 +3,113 @@ import Foundation
 
 /// A request under way, and its response as far as it has arrived.
 ///
-/// It ends once: with the response, an error, the time limit, or the cancellation of its task. What the client reports
-/// afterwards is ignored, so a caller never waits for the client.
+/// 1. The caller waits in `start()` for the head of the response, and then in `part()` for parts of its body.
+/// 2. The client reports the head and the bytes of the body. They wake the caller, or wait in `buffer`.
+/// 3. If the buffer of a stream is full, the client pauses the transfer until the caller has taken the bytes.
+/// 4. The exchange ends once: after the last byte, or with an error, the time limit, or a cancellation. Then it stops
+///    the transfer, if that goes on. What the client reports afterwards is ignored, so a caller never waits for the
+///    client.
+///
+/// The lock of `state` guards all that changes. The client is called without it.
 final class HTTPExchange: Sendable {
-    typealias Outcome = Result<HTTPStorageResponse, any Error>
+    /// The number of bytes in the buffer from which on the transfer of a stream is paused.
+    static let bufferLimit = 1 << 20
 
     private struct State {
-        var continuation: CheckedContinuation<HTTPStorageResponse, any Error>?
-        var outcome: Outcome?
-        var response: HTTPStorageResponse?
-        var body = Data()
+        var head: HTTPStorageResponse?
+        /// The bytes that have arrived and that the caller has not taken.
+        var buffer = Data()
+        var receivedCount = 0
+        var outcome: Result<Void, any Error>?
+        var isPaused = false
+        /// The time from which the time limit counts.
+        var start = ContinuousClock.now
+        var headWaiter: CheckedContinuation<HTTPStorageResponse, any Error>?
+        var partWaiter: CheckedContinuation<Data?, any Error>?
+        var timer: Task<Void, any Error>?
+
+        /// Returns what a caller in `part()` receives; `nil` if it has to wait.
+        mutating func take() -> Result<Data?, any Error>? {
+            if !buffer.isEmpty {
+                defer { buffer = Data() }
+                return .success(buffer)
+            }
+            return outcome.map { outcome in outcome.map { nil } }
+        }
     }
 
     /// The request.
     let request: HTTPStorageRequest
+    /// Whether the response is passed on as it arrives. If not, it has a maximum size, and its time limit is that of the
+    /// whole response.
+    let isStream: Bool
+    private let client: any HTTPClient
     private let state = Locked(State())
 
-    init(_ request: HTTPStorageRequest) {
-        self.request = request
+    init(_ request: HTTPStorageRequest, isStream: Bool, client: any HTTPClient) {
+        (self.request, self.isStream, self.client) = (request, isStream, client)
     }
 
-    /// Stores the continuation of the caller. Returns `false` if the exchange has ended before.
-    func begin(_ continuation: CheckedContinuation<HTTPStorageResponse, any Error>) -> Bool {
-        let outcome = state.withLock { state in
-            if state.outcome == nil { state.continuation = continuation }
-            return state.outcome
+    // MARK: The caller
+
+    /// Sends the request, and returns the head of the response when it has arrived.
+    func start() async throws -> HTTPStorageResponse {
+        // The timer of a session restarts with each received byte on some platforms, so this is one of our own.
+        let timer = Task {
+            while let deadline {
+                try await Task.sleep(until: deadline, clock: .continuous)
+                expire()
+            }
         }
-        if let outcome { continuation.resume(with: outcome) }
-        return outcome == nil
+        state.withLock { $0.timer = timer }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome = state.withLock { state in
+                    if state.outcome == nil { state.headWaiter = continuation }
+                    return state.outcome
+                }
+                if case .failure(let error) = outcome { return continuation.resume(throwing: error) }
+                client.start(self)
+            }
+        } onCancel: {
+            cancel()
+        }
     }
 
-    func end(_ outcome: Outcome) {
-        let continuation = state.withLock { state in
-            guard state.outcome == nil else { return nil as CheckedContinuation<HTTPStorageResponse, any Error>? }
-            state.outcome = outcome
-            state.body = Data()
-            defer { state.continuation = nil }
-            return state.continuation
+    /// Returns the bytes of the body that have arrived since the last call, at least one, or waits for them. Returns
+    /// `nil` after the last one. One task calls it at a time.
+    func part() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let (part, resumes) = state.withLock { state in
+                    precondition(state.partWaiter == nil, "Two tasks read one response.")
+                    let part = state.take()
+                    if part == nil { state.partWaiter = continuation }
+                    let resumes = state.isPaused
+                    state.isPaused = false
+                    if resumes { state.start = .now }
+                    return (part, resumes)
+                }
+                if let part { continuation.resume(with: part) }
+                if resumes { client.resume(self) }
+            }
+        } onCancel: {
+            cancel()
         }
-        continuation?.resume(with: outcome)
     }
+
+    /// Ends the exchange, and drops the bytes that the caller has not taken.
+    func cancel() {
+        end(.failure(CancellationError()), dropsBuffer: true)
+    }
+
+    // MARK: The client
 
     /// Whether the exchange waits for more of the response.
     var isWaiting: Bool { state.withLock { $0.outcome == nil } }
+
+    /// Whether the head of the response has arrived.
+    var hasHead: Bool { state.withLock { $0.head != nil } }
 
     /// Stores the head of the response. Returns whether its body is wanted.
     ///
@@ -54,42 +118,111 @@ final class HTTPExchange: Sendable {
     ///   - length: The length of the body, if the server has announced it. The length of a compressed body says nothing
     ///     about the decompressed one, but that is larger.
     func receive(_ head: HTTPStorageResponse, length: Int64?) -> Bool {
-        state.withLock { $0.response = head }
-        guard length ?? 0 <= Int64(request.maximumResponseBytes) else {
+        if !isStream, request.method != .head, length ?? 0 > Int64(request.maximumResponseBytes) {
             endTooLarge()
             return false
         }
+        let waiter = state.withLock { state in
+            guard state.outcome == nil else { return nil as CheckedContinuation<HTTPStorageResponse, any Error>? }
+            state.head = head
+            if isStream { state.start = .now }
+            defer { state.headWaiter = nil }
+            return state.headWaiter
+        }
+        waiter?.resume(returning: head)
         return isWaiting
     }
 
-    /// Appends a part of the body. Returns whether more is wanted.
+    /// Takes bytes of the body. Returns whether more are wanted.
     func receive(_ data: some DataProtocol) -> Bool {
-        let isWanted = state.withLock { state in
-            guard state.outcome == nil else { return nil as Bool? }
-            guard data.count <= request.maximumResponseBytes - state.body.count else { return false }
-            state.body.append(contentsOf: data)
-            return true
+        if data.isEmpty { return isWaiting }
+        let isTooLarge = state.withLock { state in
+            !isStream && data.count > request.maximumResponseBytes - state.receivedCount
         }
-        if isWanted == false { endTooLarge() }
-        return isWanted ?? false
+        if isTooLarge {
+            endTooLarge()
+            return false
+        }
+        let (waiter, part) = state.withLock { state in
+            guard state.outcome == nil else { return (nil as CheckedContinuation<Data?, any Error>?, nil as Data?) }
+            state.receivedCount += data.count
+            if isStream { state.start = .now }
+            guard let waiter = state.partWaiter else {
+                state.buffer.append(contentsOf: data)
+                return (nil, nil)
+            }
+            state.partWaiter = nil
+            return (waiter, Data(data))
+        }
+        waiter?.resume(returning: part)
+        return isWaiting
     }
 
-    /// Whether the head of the response has arrived.
-    var hasHead: Bool { state.withLock { $0.response != nil } }
+    /// Whether the buffer is full, and the exchange is not paused.
+    var isFull: Bool { state.withLock { isFull($0) } }
+
+    private func isFull(_ state: State) -> Bool {
+        isStream && state.outcome == nil && !state.isPaused && state.buffer.count >= Self.bufferLimit
+    }
+
+    /// Pauses the exchange if its buffer is full. Returns whether it is paused, until the client's `resume`.
+    func pauseIfFull() -> Bool {
+        state.withLock { state in
+            if isFull(state) { state.isPaused = true }
+            return state.isPaused
+        }
+    }
 
     /// Ends the exchange after the last byte.
     func complete() {
-        let response = state.withLock { state in
-            state.response.map { HTTPStorageResponse($0, body: state.body) }
-        }
-        guard let response else {
+        guard hasHead else {
             return end(.failure(StorageError(.unreachable, "The server's response has no status.")))
         }
-        end(.success(response))
+        end(.success(()))
+    }
+
+    /// Ends the exchange with an error. The caller receives the bytes that have arrived first.
+    func fail(_ error: any Error) {
+        end(.failure(error))
+    }
+
+    // MARK: The end
+
+    private func end(_ outcome: Result<Void, any Error>, dropsBuffer: Bool = false) {
+        let waiting = state.withLock { state in
+            if dropsBuffer { state.buffer = Data() }
+            guard state.outcome == nil else {
+                if dropsBuffer { state.outcome = outcome }
+                return nil as State?
+            }
+            state.outcome = outcome
+            defer { (state.headWaiter, state.partWaiter, state.timer) = (nil, nil, nil) }
+            return state
+        }
+        guard let waiting else { return }
+        waiting.timer?.cancel()
+        if case .failure(let error) = outcome { waiting.headWaiter?.resume(throwing: error) }
+        waiting.partWaiter?.resume(with: outcome.map { nil })
+        client.stop(self)
     }
 
     private func endTooLarge() {
         let limit = request.maximumResponseBytes
-        end(.failure(StorageError(.tooLarge, "The response is larger than \(limit) bytes, the limit.")))
+        fail(StorageError(.tooLarge, "The response is larger than \(limit) bytes, the limit."))
+    }
+
+    /// The time at which the exchange exceeds its time limit, if nothing arrives until then; `nil` after its end.
+    private var deadline: ContinuousClock.Instant? {
+        state.withLock { state in
+            if state.outcome != nil { return nil }
+            // A server does not have to answer for the time that the caller takes.
+            return (state.isPaused ? .now : state.start) + request.timeLimit
+        }
+    }
+
+    private func expire() {
+        guard let deadline, deadline <= .now else { return }
+        let doubt = isStream ? "The server sent nothing for" : "The server did not respond within"
+        fail(StorageError(.timedOut, "\(doubt) \(request.timeLimit)."))
     }
 }

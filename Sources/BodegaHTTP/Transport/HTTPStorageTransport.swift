@@ -1,10 +1,11 @@
+import Bodega
 public import Foundation
 
-/// Sends the requests of an ``HTTPStorageEngine``. ``URLSessionTransport`` is the default.
+/// Sends the requests of an engine such as ``HTTPStorageEngine``. ``URLSessionTransport`` is the default.
 ///
 /// A transport does not follow redirects, and it stores no responses, cookies or credentials. It sends a request again
-/// only if a connection that it reused has ended before any byte of the response: the server was closing it. All
-/// requests of an engine are idempotent.
+/// only if the request is idempotent and a connection that it reused has ended before any byte of the response: the
+/// server was closing it.
 public protocol HTTPStorageTransport: Sendable {
 
     /// Sends a request and receives the whole response.
@@ -17,19 +18,44 @@ public protocol HTTPStorageTransport: Sendable {
     ///   exceeds its limit, `unreachable` if the server can't be reached or the connection is lost. Its message and its
     ///   cause contain no headers. `CancellationError` after a cancellation.
     func send(_ request: HTTPStorageRequest) async throws -> HTTPStorageResponse
+
+    /// Sends a request and returns when the head of the response has arrived. The body is read while it arrives.
+    ///
+    /// The body may be of any size, and without an end. The time limit of the request is the time within which the head
+    /// must arrive, and after it each further byte. It does not count while the transfer waits for the reader.
+    ///
+    /// By default, the method calls ``send(_:)`` and returns a stream of one part, with the limits of that method.
+    ///
+    /// - Parameter request: The request. Its maximum number of bytes does not apply.
+    /// - Returns: The response, whatever its status.
+    /// - Throws: The errors of ``send(_:)``, excluding `tooLarge`. The stream throws them as well.
+    func open(_ request: HTTPStorageRequest) async throws -> HTTPStorageStream
 }
 
-/// A request of an ``HTTPStorageEngine``.
+extension HTTPStorageTransport {
+
+    public func open(_ request: HTTPStorageRequest) async throws -> HTTPStorageStream {
+        let response = try await send(request)
+        let parts = Locked(response.body.isEmpty ? [] : [response.body])
+        return HTTPStorageStream(head: response) { parts.withLock { $0.popLast() } }
+    }
+}
+
+/// A request of an engine.
 public struct HTTPStorageRequest: Sendable {
 
     /// A method of HTTP.
     public enum Method: String, Sendable {
         /// Reads an item or the collection.
         case get = "GET"
+        /// Reads the head of the response that `get` would have.
+        case head = "HEAD"
         /// Creates or replaces an item.
         case put = "PUT"
         /// Removes an item.
         case delete = "DELETE"
+        /// Lets the server process the body. Doing so twice may differ from doing so once.
+        case post = "POST"
     }
 
     /// The method.
@@ -40,10 +66,14 @@ public struct HTTPStorageRequest: Sendable {
     public var headers: [String: String]
     /// The body; `nil` if there is none.
     public var body: Data?
-    /// The maximum number of bytes of the response's body, after decompression.
+    /// The maximum number of bytes of the response's body, after decompression. It does not apply to streams.
     public var maximumResponseBytes: Int
-    /// The time within which the whole response must arrive.
+    /// The time within which the whole response must arrive. In a stream, the time within which the head must arrive,
+    /// and after it each further byte.
     public var timeLimit: Duration
+    /// Whether sending the request twice has the same effect as sending it once, so that a transport may repeat it. True
+    /// at first, except for the method `post`.
+    public var isIdempotent: Bool
 
     /// Creates a request.
     ///
@@ -60,10 +90,11 @@ public struct HTTPStorageRequest: Sendable {
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
         (self.maximumResponseBytes, self.timeLimit) = (maximumResponseBytes, timeLimit)
+        isIdempotent = method != .post
     }
 }
 
-/// A response to a request of an ``HTTPStorageEngine``.
+/// A response to a request of an engine.
 public struct HTTPStorageResponse: Sendable {
     /// The status, such as 200.
     public var status: Int

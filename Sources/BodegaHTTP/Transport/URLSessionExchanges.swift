@@ -29,7 +29,11 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        if exchange(of: dataTask)?.receive(data) != true { dataTask.cancel() }
+        guard let exchange = exchange(of: dataTask), exchange.receive(data) else { return dataTask.cancel() }
+        guard exchange.isFull else { return }
+        // Suspended before it is marked as paused: the caller may resume the task immediately afterwards.
+        dataTask.suspend()
+        if !exchange.pauseIfFull() { dataTask.resume() }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -62,7 +66,7 @@ extension HTTPExchange {
     /// Stores the head of the response. Returns whether its body is wanted.
     fileprivate func receive(_ response: URLResponse) -> Bool {
         guard let response = response as? HTTPURLResponse else {
-            end(.failure(StorageError(.unreachable, "The server's response is not one of HTTP.")))
+            fail(StorageError(.unreachable, "The server's response is not one of HTTP."))
             return false
         }
         var headers: [String: String] = [:]
@@ -79,7 +83,7 @@ extension HTTPExchange {
     ///   - error: The error of the session.
     ///   - response: The head of the response. A redirect without a target is not reported before.
     fileprivate func complete(_ error: (any Error)?, _ response: URLResponse?) {
-        if let error { return end(.failure(StorageError(urlSession: error))) }
+        if let error { return fail(StorageError(urlSession: error)) }
         if !hasHead, let response, !receive(response) { return }
         complete()
     }

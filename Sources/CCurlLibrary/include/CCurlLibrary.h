@@ -14,8 +14,12 @@
 /// Finds the functions. Returns whether all exist, which needs libcurl 7.68 or later. Call it once, before the others.
 bool emporium_curl_load(void);
 
-/// A function that receives bytes. It returns their number, or another one to end the transfer.
+/// A function that receives bytes. It returns their number, EMPORIUM_CURL_PAUSE to receive them again when the transfer
+/// is resumed, or another number to end the transfer.
 typedef size_t (*emporium_curl_sink)(char *bytes, size_t size, size_t count, void *user);
+
+/// The result of a function that pauses the transfer.
+static const long EMPORIUM_CURL_PAUSE = 0x10000001;
 
 /// Options of a transfer.
 static const int EMPORIUM_CURL_URL = 10002;
@@ -31,9 +35,15 @@ static const int EMPORIUM_CURL_ENCODINGS = 10102;
 static const int EMPORIUM_CURL_NO_SIGNALS = 99;
 static const int EMPORIUM_CURL_HIDES_PROXY_HEADERS = 265;
 static const int EMPORIUM_CURL_PROTOCOLS = 181;
+static const int EMPORIUM_CURL_NO_BODY = 44;
+static const int EMPORIUM_CURL_FRESH_CONNECTION = 74;
+static const int EMPORIUM_CURL_HTTP_VERSION = 84;
 
 /// Protocols of `EMPORIUM_CURL_PROTOCOLS`: HTTP and HTTPS.
 static const int EMPORIUM_CURL_HTTP_AND_HTTPS = 3;
+
+/// A version of `EMPORIUM_CURL_HTTP_VERSION`.
+static const int EMPORIUM_CURL_HTTP_1_1 = 2;
 
 /// Results.
 static const int EMPORIUM_CURL_TIMED_OUT = 28;
@@ -44,11 +54,14 @@ int emporium_curl_set_number(void *easy, int option, long value);
 int emporium_curl_set_size(void *easy, int option, int64_t value);
 int emporium_curl_set_pointer(void *easy, int option, const void *value);
 int emporium_curl_set_sink(void *easy, int option, emporium_curl_sink sink);
+/// Resumes a paused transfer. It passes on the bytes that the transfer has kept.
+int emporium_curl_easy_resume(void *easy);
 const char *emporium_curl_description(int result);
 
 void *emporium_curl_list_append(void *list, const char *text);
 void emporium_curl_list_free(void *list);
 
+/// The number of connections is 0 if it has no limit.
 void *emporium_curl_multi_init(long connections_per_host);
 void emporium_curl_multi_cleanup(void *multi);
 int emporium_curl_multi_add(void *multi, void *easy);

@@ -11,6 +11,9 @@ It prints its port, and ends when its standard input ends. The argument is the t
     /fault/KIND                    a response with a fault
     /fault/raw?hex=…               a response as its bytes, after which the connection is closed
     /closing/NAME                  as /items, and the connection is closed when the next request has arrived on it
+    /stream/KIND?mark=M            a body in chunks, of the class Stream; with gzip=1, compressed; with a status
+    /gate?mark=M                   lets a stream go on by one step
+    /progress?mark=M               the state of a stream, as {sent, closed}
     /requests?containing=TEXT      the requests so far whose paths contain a text, as {method, path, headers}
 """
 
@@ -28,6 +31,21 @@ lock = threading.Lock()
 collections = {}
 requests = []
 over = threading.Event()
+streams = {}
+
+
+class Stream:
+    """The state of a stream: how many bytes of its body were sent, and whether the client has closed the connection."""
+
+    def __init__(self):
+        self.sent = 0
+        self.closed = False
+        self.gate = threading.Semaphore(0)
+
+
+def stream_state(mark):
+    with lock:
+        return streams.setdefault(mark, Stream())
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -45,7 +63,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name.replace("_", "-"), value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def handle_request(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
@@ -73,12 +92,20 @@ class Handler(BaseHTTPRequestHandler):
             with lock:
                 found = [request for request in requests if query["containing"] in request["path"]]
             return self.respond(200, json.dumps(found).encode())
+        if segments[0] == "gate":
+            stream_state(query["mark"]).gate.release()
+            return self.respond(204)
+        if segments[0] == "progress":
+            state = stream_state(query["mark"])
+            return self.respond(200, json.dumps({"sent": state.sent, "closed": state.closed}).encode())
         with lock:
             requests.append({"method": self.command, "path": self.path, "headers": dict(self.headers.items())})
         if query.get("refuse") == self.command:
             return self.respond(422)
         if segments[0] == "fault":
             return self.fault(segments[1], query)
+        if segments[0] == "stream":
+            return self.stream(segments[1], query)
         if segments[0] == "private" and self.headers.get("Authorization") != "Bearer " + token:
             return self.respond(401, b'{"error": "unauthorized"}', WWW_Authenticate='Bearer realm="notes"')
         if segments[0] in ("items", "private") and len(segments) == 2:
@@ -87,7 +114,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.item(segments[1], unquote_to_bytes(segments[2]), body)
         self.respond(404)
 
-    do_GET = do_PUT = do_DELETE = handle_request
+    do_GET = do_HEAD = do_PUT = do_DELETE = do_POST = handle_request
 
     def collection(self, name, path, query):
         if self.command != "GET":
@@ -123,7 +150,62 @@ class Handler(BaseHTTPRequestHandler):
         headers = {"Last-Modified": date} if date else {}
         self.respond(status, body, **headers)
 
+    def stream(self, kind, query):
+        state = stream_state(query["mark"])
+        if kind == "mute":
+            return self.wait_for_close(state)
+        compression = zlib.compressobj(wbits=31) if "gzip" in query else None
+        self.send_response(int(query.get("status", "200")))
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        if compression:
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        self.wfile.flush()
+
+        def send(part, last=False):
+            data = part
+            if compression:
+                data = compression.compress(part) + compression.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data) if data else b"")
+            self.wfile.write(b"0\r\n\r\n" if last else b"")
+            self.wfile.flush()
+            state.sent += len(part)
+
+        try:
+            if kind == "large":
+                for number in range(int(query["parts"])):
+                    send(bytes([number % 251]) * 65536)
+                return send(b"", last=True)
+            if kind == "flood":
+                while True:
+                    send(b" " * 65536)
+            send(b"data: 0\n\n")
+            if kind == "steps":
+                for number in range(1, int(query["parts"])):
+                    state.gate.acquire()
+                    send(b"data: %d\n\n" % number)
+                return send(b"", last=True)
+            if kind == "open":
+                return self.wait_for_close(state)
+            # Cut: the connection ends within a chunk or between two, before the last.
+            self.wfile.write(b"ff\r\ndata" if kind == "cutchunk" else b"")
+            self.close_connection = True
+        except OSError:
+            state.closed = True
+            self.close_connection = True
+
+    def wait_for_close(self, state):
+        self.close_connection = True
+        try:
+            state.closed = self.connection.recv(1) == b""
+        except OSError:
+            state.closed = True
+
     def fault(self, kind, query):
+        if kind == "hangup":
+            self.close_connection = True
+            return
         if kind == "status":
             headers = {"Retry_After": query["after"]} if "after" in query else {}
             return self.respond(int(query["status"]), b"not JSON", WWW_Authenticate="Basic", **headers)
