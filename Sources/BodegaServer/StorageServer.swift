@@ -4,6 +4,7 @@ public import Hummingbird
 public import Logging
 public import ServiceLifecycle
 import Foundation
+import HummingbirdCore
 import NIOCore
 
 /// A server of collections over HTTP.
@@ -62,11 +63,31 @@ public struct StorageServer: Service {
                 if let port = channel.localAddress?.port { await onRunning(port) }
             },
             logger: logger)
+        var group = ServiceGroupConfiguration(services: [application], logger: logger)
+        group.maximumGracefulShutdownDuration = .seconds(options.limits.shutdownSeconds)
+        try await run(ServiceGroup(configuration: group))
+    }
+
+    /// Runs the server until the task is cancelled, or the service is shut down, and then lets it come to its end.
+    ///
+    /// A cancellation in the middle of the acceptance of a connection would end the program in SwiftNIO.
+    private func run(_ group: ServiceGroup) async throws {
+        let task = Task { try await group.run() }
         do {
-            try await application.run()
+            try await withTaskCancellationHandler {
+                try await withGracefulShutdownHandler {
+                    try await task.value
+                } onGracefulShutdown: {
+                    Task { await group.triggerGracefulShutdown() }
+                }
+            } onCancel: {
+                Task { await group.triggerGracefulShutdown() }
+            }
         } catch let error as IOError {
             throw StorageError(
                 .cannotOpen, "The server can't listen on \(options.host), port \(options.port).", cause: error)
+        } catch is CancellationError {
+            // Some requests took longer than the limit.
         }
     }
 }
@@ -86,7 +107,7 @@ public struct StorageCollections: Sendable, ExpressibleByDictionaryLiteral {
     public init(_ open: @escaping @Sendable (_ name: String) async throws -> (any StorageEngine)?) { self.open = open }
 
     /// Describes some collections by their names.
-    public init(_ engines: [String: any StorageEngine]) { self.init { engines[$0] } }
+    public init(_ engines: [String: any StorageEngine]) { self.init { engines.value(exactly: $0) } }
 
     public init(dictionaryLiteral elements: (String, any StorageEngine)...) {
         self.init(Dictionary(elements) { $1 })
@@ -121,6 +142,8 @@ public struct StorageServerLimits: Sendable {
     public var answerBytes = 8 << 30
     /// The maximum number of streams of events that a client has open; by default 100.
     public var streams = 100
+    /// The number of seconds that requests under way have when the server is stopped; by default 10.
+    public var shutdownSeconds: Int64 = 10
     /// The number of seconds after which an idle connection is closed; by default 60.
     public var idleSeconds: Int64 = 60
 

@@ -10,36 +10,35 @@ final class RemoteEvents: Sendable {
     private static let maximumDelay = Duration.seconds(10)
 
     private struct State {
+        /// The listeners, and the task that follows for them. There are none before the first one.
+        var signals: ChangeSignals?
         var task: Task<Void, Never>?
     }
 
     private let requests: RemoteRequests
     private let path: String
     private let state = Locked(State())
-    private let signals: ChangeSignals
 
-    init(_ requests: RemoteRequests, _ path: String) {
-        (self.requests, self.path) = (requests, path)
-        let silenced = Locked<(@Sendable () -> Void)?>(nil)
-        signals = ChangeSignals(silenced: { silenced.withLock { $0 }?() })
-        silenced.withLock { $0 = { [weak self] in self?.stop() } }
-    }
+    init(_ requests: RemoteRequests, _ path: String) { (self.requests, self.path) = (requests, path) }
 
     deinit { state.withLock { $0.task }?.cancel() }
 
     func signals(excluding origin: StorageOrigin?) -> AsyncStream<Void> {
-        let stream = signals.stream(excluding: origin)
         state.withLock { state in
-            if state.task != nil { return }
-            state.task = Task { [requests, path, signals] in await Self.follow(requests, path, signals) }
+            let signals = state.signals ?? ChangeSignals(silenced: { [weak self] in self?.stop() })
+            state.signals = signals
+            if state.task == nil {
+                state.task = Task { [requests, path] in await Self.follow(requests, path, signals) }
+            }
+            return signals.stream(excluding: origin)
         }
-        return stream
     }
 
+    /// Stops after the last listener.
     private func stop() {
         state.withLock { state in
-            // Another listener may have come.
-            if signals.areHeard { return }
+            // Another one may have come.
+            if state.signals?.areHeard ?? false { return }
             state.task?.cancel()
             state.task = nil
         }

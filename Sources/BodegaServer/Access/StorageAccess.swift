@@ -44,7 +44,7 @@ public struct StorageClient: Sendable {
         (self.id, self.scopes, self.otherScope, self.expiresAt) = (id, scopes, otherScope, expiresAt)
     }
 
-    func scope(of collection: String) -> StorageScope? { scopes[collection] ?? otherScope }
+    func scope(of collection: String) -> StorageScope? { scopes.value(exactly: collection) ?? otherScope }
 }
 
 /// Gives all rights to all requests, also those without a token. For a server that only this machine can reach.
@@ -59,5 +59,13 @@ public struct OpenAccess: StorageAccess {
     }
 
     public func client(bearing token: String?) -> StorageClient? { client }
+}
+
+extension Dictionary where Key == String {
+    /// The value of a name, which is compared byte by byte: two spellings of "é" are two collections.
+    func value(exactly name: String) -> Value? {
+        guard let index = index(forKey: name), self[index].key.hasSameBytes(as: name) else { return nil }
+        return self[index].value
+    }
 }
 #endif

@@ -17,7 +17,7 @@ extension StorageRoutes {
     /// so, and the client reads all items.
     func events(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         guard let log = collection.engine.log else { throw StorageError.noLog }
-        let last = request.request.headers[.lastEventID] ?? request.request.uri.queryParameters["since"].map { String($0) }
+        let last = request.request.headers[.lastEvent] ?? request.request.uri.queryParameters["since"].map { String($0) }
         let start = if let last { StorageCursor(rawValue: last) } else { try await log.fetchCursor() }
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
@@ -85,6 +85,10 @@ extension StorageRoutes {
         }
         return cursor
     }
+}
+
+extension HTTPField.Name {
+    fileprivate static let lastEvent = HTTPField.Name("Last-Event-ID")!
 }
 
 private enum Tick {

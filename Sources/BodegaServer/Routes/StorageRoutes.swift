@@ -4,6 +4,7 @@ import BodegaMessages
 import Foundation
 import HTTPTypes
 public import Hummingbird
+import Logging
 import NIOCore
 import RecordCoder
 
@@ -96,7 +97,7 @@ public struct StorageRoutes: Sendable {
                 var parameters: [String: String] = [:]
                 for name in ["collection", "key"] {
                     guard let raw = context.parameters.get(name) else { continue }
-                    guard let value = raw.removingPercentEncoding else {
+                    guard let value = raw.percentDecoded else {
                         throw StorageError(.invalidArgument, "The address is not percent-encoded UTF-8.")
                     }
                     parameters[name] = value
@@ -141,7 +142,7 @@ public struct StorageRoutes: Sendable {
             throw bodyTooLarge
         }
         do {
-            return try await Data(buffer: request.body.collect(upTo: limits.requestBytes))
+            return try await Data(request.body.collect(upTo: limits.requestBytes).readableBytesView)
         } catch is NIOTooManyBytesError {
             throw bodyTooLarge
         }
@@ -166,6 +167,24 @@ extension Request {
     }
 }
 
+extension String {
+    /// The text without percent-encoding; `nil` if it is not valid UTF-8. Foundation's own form drops some characters.
+    fileprivate var percentDecoded: String? {
+        var result: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                result.append(byte)
+                continue
+            }
+            guard let value = UInt8(Substring(rest.prefix(2)), radix: 16), rest.count >= 2 else { return nil }
+            rest = rest.dropFirst(2)
+            result.append(value)
+        }
+        return String(validating: result, as: UTF8.self)
+    }
+}
+
 extension Response {
     static func json(_ value: some JSONMember) -> Response {
         var bytes: [UInt8] = []
@@ -180,8 +199,8 @@ extension Response {
 /// cursors of a scope belong to one engine.
 final class ScopedCollections: Sendable {
     private struct Place: Hashable {
-        let client: String
-        let collection: String
+        let client: ExactText
+        let collection: ExactText
     }
 
     private static let maximum = 10_000
@@ -193,7 +212,7 @@ final class ScopedCollections: Sendable {
 
     func engine(_ name: String, _ client: StorageClient) async throws -> (any StorageBackend)? {
         guard let scope = client.scope(of: name) else { return nil }
-        let place = Place(client: client.id, collection: name)
+        let place = Place(client: ExactText(client.id), collection: ExactText(name))
         if let engine = engines.withLock({ $0[place] }) { return engine }
         guard let base = try await collections.open(name)?.backend else { return nil }
         return engines.withLock { engines in

@@ -16,7 +16,7 @@ struct RemoteConformanceTests {
             if let server = servers[workspace.identifier] { return try await server.value }
             let server = Task {
                 let file = workspace.directory.url.appendingPathComponent("items.sqlite")
-                let database = try SQLiteStorageEngine(file: file, now: workspace.clock.now)
+                let database = try SQLiteStorageEngine(openingFile: file, now: workspace.clock.now)
                 return try await TestServer(StorageCollections { try database.collection(named: $0) })
             }
             servers[workspace.identifier] = server

@@ -22,7 +22,10 @@ final class TestServer: Sendable {
             defer { listening.finish() }
             try await server.run()
         }
-        guard let port = await ports.first(where: { _ in true }) else { throw try await task.failure }
+        guard let port = await ports.first(where: { _ in true }) else {
+            try await task.value
+            throw StorageError(.cannotOpen, "The server has ended.")
+        }
         url = URL(string: "http://127.0.0.1:\(port)")!
     }
 
@@ -35,14 +38,5 @@ final class TestServer: Sendable {
 
     func engine(_ collection: String = "notes", token: String? = nil) async throws -> RemoteStorageEngine {
         try await RemoteStorageEngine(connecting: url, collection: collection) { token }
-    }
-}
-
-extension Task<Void, any Error> {
-    fileprivate var failure: any Error {
-        get async throws {
-            try await value
-            return CancellationError()
-        }
     }
 }
