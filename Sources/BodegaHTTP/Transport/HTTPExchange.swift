@@ -40,8 +40,8 @@ final class HTTPExchange: Sendable {
 
     /// The request.
     let request: HTTPStorageRequest
-    /// Whether the response is passed on as it arrives. If not, it has a maximum size, and its time limit is that of the
-    /// whole response.
+    /// Whether the response is passed on as it arrives. If not, it has a maximum size, and the time limit is that of
+    /// the whole response.
     let isStream: Bool
     private let client: any HTTPClient
     private let state = Locked(State())
@@ -137,7 +137,7 @@ final class HTTPExchange: Sendable {
     func receive(_ data: some DataProtocol) -> Bool {
         if data.isEmpty { return isWaiting }
         let isTooLarge = state.withLock { state in
-            !isStream && data.count > request.maximumResponseBytes - state.receivedCount
+            data.count > maximumBytes - (isStream ? state.buffer.count : state.receivedCount)
         }
         if isTooLarge {
             endTooLarge()
@@ -156,6 +156,11 @@ final class HTTPExchange: Sendable {
         }
         waiter?.resume(returning: part)
         return isWaiting
+    }
+
+    /// The maximum number of bytes of the response; in a stream, of its buffer, for a client that can't pause it.
+    private var maximumBytes: Int {
+        isStream ? max(request.maximumResponseBytes, Self.bufferLimit << 4) : request.maximumResponseBytes
     }
 
     /// Whether the buffer is full, and the exchange is not paused.
@@ -207,8 +212,8 @@ final class HTTPExchange: Sendable {
     }
 
     private func endTooLarge() {
-        let limit = request.maximumResponseBytes
-        fail(StorageError(.tooLarge, "The response is larger than \(limit) bytes, the limit."))
+        let excess = isStream ? "The part of the response that waits for its reader" : "The response"
+        fail(StorageError(.tooLarge, "\(excess) is larger than \(maximumBytes) bytes, the limit."))
     }
 
     /// The time at which the exchange exceeds its time limit, if nothing arrives until then; `nil` after its end.

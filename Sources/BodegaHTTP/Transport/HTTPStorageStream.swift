@@ -6,10 +6,13 @@ public import Foundation
 /// for try await part in try await transport.open(request) { … }
 /// ```
 ///
-/// The parts are those of the decompressed body, in their order, each as soon as it has arrived. Parts that arrive while
-/// the reader is busy are joined. The sequence ends after the last byte, and only then: if the connection is lost before,
-/// the reader receives the bytes that have arrived, and then an error. It throws a `StorageError` as
-/// ``HTTPStorageTransport/send(_:)`` does, or `CancellationError` if the reader's task is cancelled.
+/// The parts are those of the decompressed body, in their order, each as soon as it has arrived. Parts that arrive
+/// while the reader is busy are joined. If the connection is lost before the last byte, the reader receives the bytes
+/// that have arrived, and then an error. Only a body of which the server announces neither chunks nor a length ends
+/// normally with its connection, because nothing else marks its end.
+///
+/// The sequence throws a `StorageError` as ``HTTPStorageTransport/send(_:)`` does, or `CancellationError` if the
+/// reader's task is cancelled.
 ///
 /// A stream is read once, by one task at a time. When its iterator is released, for example by a `break`, or when the
 /// stream is released without one, the transfer stops and its connection is closed. Another iterator throws
@@ -27,8 +30,8 @@ public struct HTTPStorageStream: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - head: The head of the response.
     ///   - nextPart: Returns the next part of the body, or `nil` after the last one.
-    ///   - stop: Stops the transfer. It is called when the iterator or the stream is released, also after the last part,
-    ///     and possibly more than once.
+    ///   - stop: Stops the transfer. It is called when the iterator or the stream is released, also after the last
+    ///     part, and possibly more than once.
     public init(
         head: HTTPStorageResponse, nextPart: @escaping @Sendable () async throws -> Data?,
         stop: @escaping @Sendable () -> Void = {}

@@ -26,9 +26,9 @@ public protocol HTTPStorageTransport: Sendable {
     ///
     /// By default, the method calls ``send(_:)`` and returns a stream of one part, with the limits of that method.
     ///
-    /// - Parameter request: The request. Its maximum number of bytes does not apply.
-    /// - Returns: The response, whatever its status.
-    /// - Throws: The errors of ``send(_:)``, excluding `tooLarge`. The stream throws them as well.
+    /// - Parameter request: The request. Its maximum number of bytes does not limit the body.
+    /// - Returns: The response, of any status.
+    /// - Throws: The errors of ``send(_:)``. The stream throws them as well.
     func open(_ request: HTTPStorageRequest) async throws -> HTTPStorageStream
 }
 
@@ -66,13 +66,14 @@ public struct HTTPStorageRequest: Sendable {
     public var headers: [String: String]
     /// The body; `nil` if there is none.
     public var body: Data?
-    /// The maximum number of bytes of the response's body, after decompression. It does not apply to streams.
+    /// The maximum number of bytes of the response's body, after decompression. It does not limit that of a
+    /// stream.
     public var maximumResponseBytes: Int
     /// The time within which the whole response must arrive. In a stream, the time within which the head must arrive,
     /// and after it each further byte.
     public var timeLimit: Duration
-    /// Whether sending the request twice has the same effect as sending it once, so that a transport may repeat it. True
-    /// at first, except for the method `post`.
+    /// Whether sending the request twice has the same effect as sending it once, so that a transport may repeat it.
+    /// Initially `true`, except for the method `post`.
     public var isIdempotent: Bool
 
     /// Creates a request.

@@ -30,10 +30,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         guard let exchange = exchange(of: dataTask), exchange.receive(data) else { return dataTask.cancel() }
+        #if !canImport(FoundationNetworking)
         guard exchange.isFull else { return }
         // Suspended before it is marked as paused: the caller may resume the task immediately afterwards.
         dataTask.suspend()
         if !exchange.pauseIfFull() { dataTask.resume() }
+        #endif
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

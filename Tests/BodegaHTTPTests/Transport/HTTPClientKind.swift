@@ -7,6 +7,15 @@ enum HTTPClientKind: String, CaseIterable, Sendable {
     #endif
     case urlSession
 
+    /// Whether a transfer waits for its reader. That of `URLSession` does on Apple platforms only.
+    var pauses: Bool {
+        #if canImport(FoundationNetworking)
+        self != .urlSession
+        #else
+        true
+        #endif
+    }
+
     func transport(maximumConnections: Int = 8) throws -> URLSessionTransport {
         func client(_ maximumConnections: Int?) throws -> any HTTPClient {
             switch self {

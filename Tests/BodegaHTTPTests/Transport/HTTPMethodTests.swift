@@ -63,9 +63,9 @@ import Testing
 
     @Test func `A repeated request is one that is idempotent`() async throws {
         let server = try await APIServer.shared.value
-        let transport = URLSessionTransport(maximumConnections: 1)
         for method in [HTTPStorageRequest.Method.get, .post] {
             for isIdempotent in [true, false] {
+                let transport = URLSessionTransport(maximumConnections: 1)
                 let path = "closing/\(UUID().uuidString)"
                 for number in 0..<2 {
                     var request = try server.request("\(path)/\(number)", method: method)
