@@ -244,12 +244,15 @@ var server: [Target] {
             dependencies: [
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaHTTP", package: "Emporium"),
                 .product(name: "BodegaRemote", package: "Emporium"),
                 .product(name: "BodegaServer", package: "Emporium"),
                 .product(name: "BodegaTesting", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             path: "Server/Tests/BodegaServerTests"
         )

@@ -91,4 +91,7 @@ public struct RemoteStorageOptions: Sendable {
 extension StorageError.Code {
     /// The server does not accept the token of the client, which has expired or was revoked. Get a new one.
     public static let unauthorized = StorageError.Code(rawValue: "unauthorized")
+
+    /// The server accepts no more from this client for now, see ``/Bodega/StorageError/retryAfter``.
+    public static let rateLimited = StorageError.Code(rawValue: "rateLimited")
 }

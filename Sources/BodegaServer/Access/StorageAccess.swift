@@ -64,7 +64,7 @@ public struct OpenAccess: StorageAccess {
 extension Dictionary where Key == String {
     /// The value of a name, which is compared byte by byte: two spellings of "é" are two collections.
     func value(exactly name: String) -> Value? {
-        guard let index = index(forKey: name), self[index].key.hasSameBytes(as: name) else { return nil }
+        guard let index = index(forKey: name), ExactText(self[index].key) == ExactText(name) else { return nil }
         return self[index].value
     }
 }

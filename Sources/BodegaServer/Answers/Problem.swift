@@ -57,6 +57,7 @@ enum RequestRefusal: Error {
     case notFound
     case noItem
     case preconditionFailed
+    case tooManyStreams
     case rangeNotSatisfiable(Int)
 
     func response() -> Response {
@@ -66,6 +67,8 @@ enum RequestRefusal: Error {
             case .notFound: (.notFound, "notFound", "There is nothing at this address.")
             case .noItem: (.notFound, "noItem", "The collection has no such item.")
             case .preconditionFailed: (.preconditionFailed, "preconditionFailed", "The item is not as stated.")
+            case .tooManyStreams:
+                (.tooManyRequests, "rateLimited", "The client has as many open streams as it may have.")
             case .rangeNotSatisfiable: (.rangeNotSatisfiable, "invalidArgument", "The item has no such range.")
             }
         let body = JSONObjectWriter.line([
@@ -73,6 +76,7 @@ enum RequestRefusal: Error {
         ])
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         switch self {
+        case .tooManyStreams: headers[.retryAfter] = "5"
         case .unauthorized: headers[.wwwAuthenticate] = "Bearer"
         case .rangeNotSatisfiable(let count): headers[.contentRange] = "bytes */\(count)"
         default: break

@@ -208,7 +208,36 @@ final class ScopedCollections: Sendable {
     private let collections: StorageCollections
     private let engines = Locked<[Place: any StorageBackend]>([:])
 
+    private let streams = Locked<[ExactText: Int]>([:])
+
     init(_ collections: StorageCollections) { self.collections = collections }
+
+    /// Runs a closure as one of the streams of a client.
+    ///
+    /// - Throws: ``RequestRefusal/tooManyStreams``.
+    func stream<Value>(
+        of client: StorageClient, limit: Int, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let id = ExactText(client.id)
+        try streams.withLock { streams in
+            guard streams[id, default: 0] < limit else { throw RequestRefusal.tooManyStreams }
+            streams[id, default: 0] += 1
+        }
+        defer {
+            streams.withLock { streams in
+                let count = streams[id, default: 1] - 1
+                streams[id] = count > 0 ? count : nil
+            }
+        }
+        return try await body()
+    }
+
+    /// Checks that a client may have one more stream.
+    func checkStreams(of client: StorageClient, limit: Int) throws {
+        guard streams.withLock({ $0[ExactText(client.id), default: 0] }) < limit else {
+            throw RequestRefusal.tooManyStreams
+        }
+    }
 
     func engine(_ name: String, _ client: StorageClient) async throws -> (any StorageBackend)? {
         guard let scope = client.scope(of: name) else { return nil }

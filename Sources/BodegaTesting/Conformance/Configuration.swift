@@ -37,9 +37,14 @@ extension StorageEngineConformance {
         /// the checks of change feeds require it; it is not part of ``all``.
         public static let shared = Capabilities(rawValue: 1 << 6)
 
+        /// Reads in ``/Bodega/StorageDatabase/atOneMoment(_:)`` answer from one moment. It matters only for an engine
+        /// with a ``/Bodega/StorageBackend/database``.
+        public static let moments = Capabilities(rawValue: 1 << 7)
+
         /// All capabilities except ``shared``.
         public static let all: Capabilities = [
             .ordered, .exactKeys, .atomicBatches, .isolatedBatches, .injectedClock, .persistent,
+            .moments,
         ]
     }
 

@@ -30,7 +30,9 @@ struct RemoteConformanceTests {
 
     private static let configuration: StorageEngineConformance.Configuration = {
         let servers = Servers()
-        var configuration = StorageEngineConformance.Configuration("RemoteStorageEngine", capabilities: [.all, .shared]) {
+        var configuration = StorageEngineConformance.Configuration(
+            "RemoteStorageEngine", capabilities: .all.union(.shared).subtracting(.moments)
+        ) {
             try await servers.server($0).engine()
         }
         configuration.openCollection = { engine, name in

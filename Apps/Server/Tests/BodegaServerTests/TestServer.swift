@@ -7,11 +7,15 @@ import Logging
 /// A server on a free port of this machine, which is stopped when it is released.
 final class TestServer: Sendable {
     let url: URL
+    let port: Int
     private let task: Task<Void, any Error>
 
-    init(access: some StorageAccess = OpenAccess(), limits: StorageServerLimits = .init(), _ collections: StorageCollections) async throws {
+    init(
+        access: some StorageAccess = OpenAccess(), limits: StorageServerLimits = .init(), port: Int = 0,
+        _ collections: StorageCollections
+    ) async throws {
         var options = StorageServerOptions()
-        (options.port, options.limits) = (0, limits)
+        (options.port, options.limits) = (port, limits)
         let (ports, listening) = AsyncStream<Int>.makeStream()
         var logger = Logger(label: "TestServer")
         logger.logLevel = .error
@@ -26,6 +30,7 @@ final class TestServer: Sendable {
             try await task.value
             throw StorageError(.cannotOpen, "The server has ended.")
         }
+        self.port = port
         url = URL(string: "http://127.0.0.1:\(port)")!
     }
 

@@ -1,0 +1,126 @@
+import AsyncHTTPClient
+import Bodega
+import BodegaRemote
+import BodegaServer
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@Suite("Access to a server")
+struct AccessTests {
+    private let database = MemoryStorageEngine()
+    private let tokens: AccessTokens
+
+    init() { tokens = AccessTokens(storage: database.collection(named: "tokens")) }
+
+    private func server(limits: StorageServerLimits = .init()) async throws -> TestServer {
+        try await TestServer(access: tokens, limits: limits, ["notes": database, "folders": database.collection(named: "folders")])
+    }
+
+    private func token(_ rights: Set<AccessGrant.Right>, expiresAt: Date? = nil) async throws -> (token: String, id: String) {
+        let made = try await tokens.create(
+            name: "test", grants: [AccessGrant(collection: "notes", rights: rights)], expiresAt: expiresAt)
+        return (made.token, made.stored.id)
+    }
+
+    private func code(_ body: () async throws -> Void) async -> StorageError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? StorageError)?.code
+        }
+    }
+
+    @Test("takes a valid token")
+    func needsToken() async throws {
+        let server = try await server()
+        let (valid, id) = try await token([.read])
+        let others = [
+            nil, "", valid + "0", String(valid.dropLast()), "emporium_\(id)_", "emporium_\(id)", id,
+            valid.replacingOccurrences(of: "emporium", with: "Emporium"), "emporium__" + valid.suffix(64),
+        ]
+        for other in others {
+            #expect(await code { _ = try await server.engine(token: other) } == .unauthorized)
+        }
+        #expect(try await server.engine(token: valid).fetchCount() == 0)
+        let expired = try await token([.read], expiresAt: Date(timeIntervalSinceNow: -1))
+        #expect(await code { _ = try await server.engine(token: expired.token) } == .unauthorized)
+    }
+
+    @Test("is given to one collection with certain rights")
+    func rights() async throws {
+        let server = try await server()
+        let (reading, writing) = (try await token([.read]).token, try await token([.write]).token)
+        #expect(await code { _ = try await server.engine("folders", token: reading) } == .cannotOpen)
+        #expect(await code { _ = try await server.engine("tokens", token: reading) } == .cannotOpen)
+        let reader = try await server.engine(token: reading)
+        let key = CacheKey("a")
+        #expect(await code { try await reader.write(Data("1".utf8), key: key) } == .permissionDenied)
+        #expect(reader.log == nil)
+        #expect(await code { try await reader.createIndex(StorageIndex("id")) } == .permissionDenied)
+        let writer = try await server.engine(token: writing)
+        try await writer.write(Data("1".utf8), key: key)
+        #expect(await code { _ = try await writer.fetch(key: key) } == .permissionDenied)
+        #expect(await code { _ = try await writer.fetchCount() } == .permissionDenied)
+        #expect(try await reader.fetch(key: key) == Data("1".utf8))
+    }
+
+    @Test("ends with the revocation of a token, also for open streams")
+    func revocation() async throws {
+        let server = try await server()
+        let (token, id) = try await token([.read, .observe])
+        let engine = try await server.engine(token: token)
+        let client = HTTPClient.shared
+        var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/events")
+        request.headers.add(name: "Authorization", value: "Bearer \(token)")
+        let response = try await client.execute(request, timeout: .seconds(60))
+        #expect(response.status == .ok)
+        var parts = response.body.makeAsyncIterator()
+        let first = try await parts.next().map { String(buffer: $0) }
+        #expect(first?.contains("event: begin") == true)
+        try await tokens.revoke(id: id)
+        // The stream ends, with any heartbeats before.
+        while try await parts.next() != nil {}
+        #expect(await code { _ = try await engine.fetchCount() } == .unauthorized)
+    }
+
+    @Test("limits the streams of a client")
+    func streams() async throws {
+        var limits = StorageServerLimits()
+        limits.streams = 2
+        let server = try await server(limits: limits)
+        let token = try await token([.read, .observe]).token
+        var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/events")
+        request.headers.add(name: "Authorization", value: "Bearer \(token)")
+        var open: [HTTPClientResponse.Body.AsyncIterator] = []
+        for _ in 0..<2 {
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+            var parts = response.body.makeAsyncIterator()
+            _ = try await parts.next()
+            open.append(parts)
+        }
+        let refused = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        #expect(refused.status == .tooManyRequests)
+        #expect(refused.headers.first(name: "Retry-After") == "5")
+        withExtendedLifetime(open) {}
+    }
+
+    @Test("is stored without the secret")
+    func secrets() async throws {
+        let made = try await tokens.create(name: "a", grants: [AccessGrant()])
+        let secret = try #require(made.token.split(separator: "_").last)
+        #expect(secret.utf8.count == 64)
+        for data in try await database.collection(named: "tokens").fetchAllData() {
+            #expect(!String(decoding: data, as: UTF8.self).contains(secret))
+        }
+        #expect(try await tokens.all().map(\.id) == [made.stored.id])
+        await #expect(throws: StorageError.self) {
+            try await tokens.create(name: "b", grants: [AccessGrant(matching: "@.owner ==")])
+        }
+        await #expect(throws: StorageError.self) {
+            try await tokens.create(name: "c", grants: [AccessGrant(), AccessGrant()])
+        }
+    }
+}

@@ -1,0 +1,100 @@
+#if Server
+public import Bodega
+import Crypto
+public import Foundation
+
+/// Tokens that are kept in a collection.
+///
+/// ```swift
+/// let tokens = AccessTokens(storage: try database.collection(named: "tokens"))
+/// let (token, _) = try await tokens.create(
+///     name: "Ada's phone", grants: [AccessGrant(collection: "notes", matching: #"@.owner == "ada""#)])
+/// ```
+///
+/// A token is random, 256 bits of it secret, and is shown once: only its SHA-256 is stored, which is safe for a secret
+/// that can't be guessed. The collection must not be one that a server gives to clients.
+///
+/// Several servers can share the collection. A token that is revoked on one of them ends its streams on all.
+public final class AccessTokens: StorageAccess {
+    private static let prefix = "emporium"
+
+    private let storage: any StorageEngine
+    private let tokens: ObjectStorage<AccessToken>
+    private let now: @Sendable () -> Date
+
+    /// Creates an access by the tokens in a collection.
+    ///
+    /// - Parameters:
+    ///   - storage: The engine on the collection.
+    ///   - now: Returns the current time.
+    public init(storage: any StorageEngine, now: @escaping @Sendable () -> Date = { Date() }) {
+        (self.storage, self.now) = (storage, now)
+        tokens = ObjectStorage(storage: storage)
+    }
+
+    /// Creates a token.
+    ///
+    /// - Parameters:
+    ///   - name: What the token is for, for people.
+    ///   - grants: What it gives the right to.
+    ///   - expiresAt: When it ends to be valid; `nil` if it does not.
+    /// - Returns: The token for the client, which can't be read again, and what is stored about it.
+    /// - Throws: A `StorageError`: `invalidArgument` if a filter is not valid, or two grants name one collection.
+    public func create(
+        name: String, grants: [AccessGrant], expiresAt: Date? = nil
+    ) async throws -> (token: String, stored: AccessToken) {
+        var names: Set<String?> = []
+        for grant in grants {
+            _ = try grant.scope()
+            guard names.insert(grant.collection).inserted else {
+                throw StorageError(.invalidArgument, "Two grants of the token are for the same collection.")
+            }
+        }
+        let secret = Self.text(SymmetricKey(size: .bits256))
+        let stored = AccessToken(
+            id: Self.text(SymmetricKey(size: .init(bitCount: 96))), name: name, grants: grants, createdAt: now(),
+            expiresAt: expiresAt, hash: Data(SHA256.hash(data: Data(secret.utf8))))
+        try await tokens.store(stored, forKey: CacheKey(verbatim: stored.id))
+        return ("\(Self.prefix)_\(stored.id)_\(secret)", stored)
+    }
+
+    /// Returns all tokens, also those that have expired, in the order in which they were created.
+    public func all() async throws -> [AccessToken] {
+        let fetched = try await tokens.fetchAllObjects()
+        if let error = fetched.undecodable.first { throw error }
+        return fetched.objects
+    }
+
+    /// Revokes a token, if it exists: its requests are refused from now on, and its streams end.
+    public func revoke(id: String) async throws {
+        try await tokens.removeObject(forKey: CacheKey(verbatim: id))
+    }
+
+    public func client(bearing token: String?) async throws -> StorageClient? {
+        guard let parts = token?.split(separator: "_", omittingEmptySubsequences: false), parts.count == 3,
+            parts[0] == Self.prefix,
+            let stored = try await tokens.fetchObject(forKey: CacheKey(verbatim: String(parts[1])))
+        else { return nil }
+        // This comparison takes the same time wherever the two differ.
+        guard SHA256.hash(data: Data(parts[2].utf8)) == stored.hash else { return nil }
+        if let end = stored.expiresAt, end <= now() { return nil }
+        var client = StorageClient(id: stored.id, expiresAt: stored.expiresAt)
+        for grant in stored.grants {
+            if let name = grant.collection {
+                client.scopes[name] = try grant.scope()
+            } else {
+                client.otherScope = try grant.scope()
+            }
+        }
+        return client
+    }
+
+    /// Signals the changes of the collection, if its engine has a log.
+    public func changeSignals() -> AsyncStream<Void> { storage.backend.changeSignals() }
+
+    /// A random text that needs no escapes: letters and digits.
+    private static func text(_ key: SymmetricKey) -> String {
+        key.withUnsafeBytes { bytes in bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    }
+}
+#endif
