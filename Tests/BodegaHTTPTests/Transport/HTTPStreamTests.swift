@@ -47,12 +47,13 @@ import Testing
             }
             position += part.count
             rest.append(part)
-            while rest.count >= Self.partSize {
+            var start = rest.startIndex
+            while rest.endIndex - start >= Self.partSize {
                 let expected = Data(repeating: UInt8(number % 251), count: Self.partSize)
-                try #require(rest.prefix(Self.partSize) == expected)
-                rest = Data(rest.dropFirst(Self.partSize))
-                number += 1
+                try #require(rest[start..<start + Self.partSize] == expected)
+                (start, number) = (start + Self.partSize, number + 1)
             }
+            rest = Data(rest[start...])
         }
         #expect(rest.isEmpty)
         #expect(number == count)
