@@ -70,7 +70,7 @@ import Testing
         #expect(error?.code == .tooLarge)
     }
 
-    @Test func `A stream of a transport with one method has one part`() async throws {
+    @Test @MainActor func `A stream of a transport with one method has one part`() async throws {
         for body in [Data(), Data("body".utf8)] {
             let transport = Transport { _ in HTTPStorageResponse(status: 404, headers: ["a": "b"], body: body) }
             let stream = try await transport.open(APIServer.shared.value.request("items"))
