@@ -15,7 +15,7 @@ import Foundation
 ///
 /// Streams have connections of their own, without a limit of their number, so that many streams without an end don't
 /// make other requests wait. libcurl receives them with HTTP/1.1. When about 1 MiB of a stream waits for its reader,
-/// the transfer is paused. A compressed body can take more: what libcurl has received is decompressed as a whole. Where
+/// the transfer is paused. A compressed body can take more: libcurl decompresses all bytes that it has received. Where
 /// `URLSession` sends the requests on Linux, it can't pause. There, a stream fails with `tooLarge` if more than 16 MiB
 /// wait for the reader, and more than the request's maximum number of bytes.
 public final class URLSessionTransport: HTTPStorageTransport {
