@@ -1,8 +1,8 @@
 # Extracts the Swift snippets of a document into source files. The compiler reports their lines with the document's name
 # and line.
 #
-# The package does not depend on Hummingbird. Snippets that import it, or ServiceLifecycle, are skipped: a test of the
-# examples compares them with the program from which they are.
+# The package is built without the trait Server, so without Hummingbird. Snippets that import it, ServiceLifecycle or
+# BodegaServer are skipped: tests of Apps compare them with the programs from which they are.
 #
 # Variables: `document`, the path of the document as errors show it; `output`, the folder for the files.
 # Prints the path of each file, and fails if a snippet has no imports and no snippet before it has any.
@@ -43,7 +43,7 @@ function writeSnippet(    file, i, line, isInside, hasImports, hasStatements, ha
             if (line ~ /(try|await) / || line !~ /^((let|var|\/\/) ?.*|[ })].*|)$/) hasStatements = 1
         }
     }
-    if (imports ~ /import (Hummingbird|ServiceLifecycle)\n/) return  # of the example, see above
+    if (imports ~ /import (BodegaServer|Hummingbird|ServiceLifecycle)\n/) return  # of the example, see above
     if (imports == "") return fail(start, "the snippet has no imports, and no snippet before it has.")
     for (i = count - 1; i >= 1; i--) if (kinds[i] == "attribute") kinds[i] = kinds[i + 1]
 

@@ -2,17 +2,18 @@
 
 # The modules of the libraries, each after those that its documentation links to.
 documented_modules=(
-    RecordCoder Bodega BodegaTesting BodegaTestSupport BodegaHTTP BodegaPostgres Boutique CodableStoreKit
+    RecordCoder Bodega BodegaTesting BodegaTestSupport BodegaHTTP BodegaRemote BodegaPostgres Boutique CodableStoreKit
 )
 
 # Writes the symbol graphs of a module.
 #
+# $symbols_build: the folder of the build; by default `.build`
 # $1: the module  $2: the folder with compiled modules  $3: the folder for the graphs  $4...: more options
 extract_symbols() {
     local module=$1 folder=$2 output=$3
     shift 3
     if [[ -z ${symbol_target:-} ]]; then
-        find_import_flags "$root/.build"
+        find_import_flags "${symbols_build:-$root/.build}"
         symbol_target=$(swiftc -print-target-info | sed -nE 's/^ *"triple": "([^"]+)".*$/\1/p')
     fi
     mkdir -p "$output"

@@ -1,0 +1,7 @@
+// Declarations that the page mentions but does not show.
+
+let token = ""
+
+struct Note: Codable, Sendable, Identifiable {
+    var id: String
+}
