@@ -163,6 +163,8 @@ let package = Package(
                 "Bodega",
                 "RecordCoder",
                 .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
+                .target(name: "BodegaServer", condition: .when(traits: ["Server"])),
+                .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ArgumentParser",
                     package: "swift-argument-parser",

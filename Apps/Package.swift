@@ -19,7 +19,7 @@ let package = Package(
     dependencies: [
         .package(
             name: "Emporium", path: "..",
-            traits: ["Server", .trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]),
+            traits: ["CommandLineTool", "Server", .trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -242,8 +242,10 @@ var server: [Target] {
         .testTarget(
             name: "BodegaServerTests",
             dependencies: [
+                "Browsing",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Bodega", package: "Emporium"),
+                .product(name: "bodega", package: "Emporium"),
                 .product(name: "BodegaHTTP", package: "Emporium"),
                 .product(name: "BodegaRemote", package: "Emporium"),
                 .product(name: "BodegaServer", package: "Emporium"),

@@ -1,0 +1,109 @@
+import Bodega
+import BodegaRemote
+import Browsing
+import Foundation
+import Testing
+
+@Suite("bodega serve")
+struct ServeCommandTests {
+    private static let tool = Bundle.main.bundleURL.deletingLastPathComponent().appendingPathComponent("bodega")
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+
+    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    private func run(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
+        let process = Process()
+        process.executableURL = Self.tool
+        process.arguments = arguments
+        let (output, errors) = (Pipe(), Pipe())
+        (process.standardOutput, process.standardError) = (output, errors)
+        try process.run()
+        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        let complaints = try errors.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (
+            process.terminationStatus, String(decoding: text, as: UTF8.self),
+            String(decoding: complaints, as: UTF8.self)
+        )
+    }
+
+    private func serve(_ arguments: [String]) async throws -> ServerProcess {
+        try await ServerProcess(
+            Self.tool, ["serve"] + arguments + ["--port", "0"], addressEndingWith: "\n",
+            log: folder.appendingPathComponent("log"))
+    }
+
+    @Test("serves the collections of a file to clients with tokens, until it is stopped")
+    func tokens() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let database = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db")))
+        let notes = try database.collection(named: "notes")
+        try await notes.write(Data(#"{"owner":"ada"}"#.utf8), key: CacheKey("a"))
+        try await notes.write(Data(#"{"owner":"bob"}"#.utf8), key: CacheKey("b"))
+        try await database.write(Data("x".utf8), key: CacheKey("unnamed"))
+        let created = try run([
+            "token", "create", path("notes.db") + "#tokens", "Ada", "--on", "notes", "--where", #"@.owner == "ada""#,
+            "--days", "1",
+        ])
+        #expect(created.status == 0, "\(created.errors)")
+        let token = created.output.trimmingCharacters(in: .newlines)
+        let all = try run(["token", "create", path("notes.db") + "#tokens", "All"]).output
+            .trimmingCharacters(in: .newlines)
+        let server = try await serve([path("notes.db"), "--tokens", path("notes.db") + "#tokens"])
+        let url = try #require(URL(string: server.address))
+        let ada = try await RemoteStorageEngine(connecting: url, collection: "notes") { token }
+        #expect(try await ada.fetchKeys() == [CacheKey("a")])
+        func keys(_ collection: String, _ token: String?) async throws -> [CacheKey] {
+            try await RemoteStorageEngine(connecting: url, collection: collection) { token }.fetchKeys()
+        }
+        #expect(try await keys("notes", all) == [CacheKey("a"), CacheKey("b")])
+        #expect(try await keys("_", all) == [CacheKey("unnamed")])
+        for (collection, token) in [("tokens", all), ("other", all), ("_", token), ("notes", "x")] {
+            await #expect(throws: StorageError.self) { try await keys(collection, token) }
+        }
+        #expect(try await database.collectionNames() == ["notes", "tokens"])
+
+        // The tool sees the tokens without their secrets, and the server sees what the tool revokes.
+        let lines = try run(["token", "list", path("notes.db") + "#tokens"]).output.split(separator: "\n")
+        let listed = try lines.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(listed.map { $0["name"] as? String } == ["Ada", "All"])
+        #expect(!lines.joined().contains(try #require(token.split(separator: "_").last)))
+        let id = try #require(listed[0]["id"] as? String)
+        #expect(try run(["token", "revoke", path("notes.db") + "#tokens", id]).status == 0)
+        #expect(try run(["token", "revoke", path("notes.db") + "#tokens", id]).status == 1)
+        let error = await #expect(throws: StorageError.self) { try await ada.fetchKeys() }
+        #expect(error?.code == .unauthorized)
+        #expect(try await server.stop(SIGINT) == 0)
+    }
+
+    @Test("serves one collection without tokens, on this machine only")
+    func open() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let folderOfItems = path("items")
+        try await DiskStorageEngine(directory: .init(url: URL(fileURLWithPath: folderOfItems))).write(
+            Data("1".utf8), key: CacheKey("a"))
+        let server = try await serve(["disk:" + folderOfItems, "--without-tokens"])
+        let engine = try await RemoteStorageEngine(
+            connecting: try #require(URL(string: server.address)), collection: "_")
+        #expect(try await engine.fetch(key: CacheKey("a")) == Data("1".utf8))
+        #expect(engine.log == nil)
+        try await engine.write(Data("2".utf8), key: CacheKey("b"))
+        #expect(try await engine.fetchKeys().count == 2)
+        #expect(try await server.stop() == 0)
+    }
+
+    @Test("refuses what would let others in", arguments: [
+        [], ["--tokens", "tokens.db", "--without-tokens"], ["--without-tokens", "--host", "0.0.0.0"],
+        ["--without-tokens", "--host", "0.0.0.0", "--behind-proxy"], ["--tokens", "tokens.db", "--host", "0.0.0.0"],
+        ["--without-tokens", "--port", "65536"],
+    ])
+    func refuses(_ arguments: [String]) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let outcome = try run(["serve", path("notes.db")] + arguments)
+        #expect(outcome.status == 64 && outcome.output.isEmpty)
+    }
+}

@@ -1,0 +1,145 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+import Foundation
+import RecordCoder
+
+#if Server
+import BodegaServer
+#endif
+
+/// `bodega token`.
+struct TokenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token",
+        abstract: "Create, list and revoke the tokens of a server's clients.",
+        discussion: """
+            A token is random, and is shown once. The store has only a hash of it, what it gives the right to, and \
+            when it expires. Use a file of its own, or a collection such as notes.db#tokens.
+            """,
+        subcommands: [CreateTokenCommand.self, ListTokensCommand.self, RevokeTokenCommand.self]
+    )
+}
+
+/// `bodega token create`.
+struct CreateTokenCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Create a token, and print it.",
+        discussion: """
+            Without --on, the token is for all collections; without --where, for all items.
+
+            EXAMPLES:
+              bodega token create tokens.db "Ada's phone" --on notes --where '@.owner == "ada"' --days 90
+              bodega token create tokens.db dashboard --rights read,observe
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    @Argument(help: "What the token is for, for people.")
+    var name: String
+
+    @Option(help: ArgumentHelp("A collection that the client may use; can be repeated.", valueName: "collection"))
+    var on: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A filter expression of RFC 9535: the items that exist for the client.", valueName: "filter"))
+    var `where`: String?
+
+    @Option(
+        help: ArgumentHelp("What the client may do: read, write, observe and manage, with commas.", valueName: "list"))
+    var rights = "read,write,observe"
+
+    @Option(help: ArgumentHelp("The number of days after which the token expires.", valueName: "number"))
+    var days: Int?
+
+    func validate() throws {
+        if let days, !(1...36_500).contains(days) { throw ValidationError("--days must be from 1 to 36500.") }
+        for right in rights.split(separator: ",", omittingEmptySubsequences: false) {
+            guard ["read", "write", "observe", "manage"].contains(right) else {
+                throw ValidationError("--rights has \"\(right)\". There are read, write, observe and manage.")
+            }
+        }
+    }
+
+    func run(on console: Console) async throws {
+        #if Server
+        let rights = Set(self.rights.split(separator: ",").compactMap { AccessGrant.Right(rawValue: String($0)) })
+        let collections = on.isEmpty ? [nil] : on.map(Optional.some)
+        let grants = collections.map { AccessGrant(collection: $0, matching: `where`, rights: rights) }
+        let end = days.map { Date().addingTimeInterval(Double($0) * 86_400) }
+        let token = try await store.use(on: console, isUnchecked: true) { store in
+            try await AccessTokens(storage: store.engine).create(name: name, grants: grants, expiresAt: end).token
+        }
+        try console.output.write(token + "\n")
+        #else
+        throw ToolError.hasNoServer
+        #endif
+    }
+}
+
+/// `bodega token list`.
+struct ListTokensCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the tokens, one JSON object per line.",
+        discussion: """
+            The "id" of a token is no secret. Tokens that have expired are listed, too.
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    func run(on console: Console) async throws {
+        #if Server
+        let tokens = try await store.read(on: console) { try await AccessTokens(storage: $0.engine).all() }
+        for token in tokens {
+            try console.print([
+                "id": token.id, "name": token.name, "created": ItemLine.timestamp(token.createdAt),
+                "expires": token.expiresAt.map(ItemLine.timestamp), "grants": token.grants.map(Grant.init),
+            ])
+        }
+        #else
+        throw ToolError.hasNoServer
+        #endif
+    }
+}
+
+#if Server
+/// A grant as it is listed.
+private struct Grant: JSONObjectMember {
+    let grant: AccessGrant
+
+    func add(to object: inout JSONObjectWriter) {
+        if let collection = grant.collection { object.add("collection", collection) }
+        if let filter = grant.filter { object.add("where", filter) }
+        object.add("rights", AccessGrant.Right.allCases.filter(grant.rights.contains).map(\.rawValue))
+    }
+}
+#endif
+
+/// `bodega token revoke`.
+struct RevokeTokenCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Revoke a token: it is refused from now on, and its streams end.")
+
+    @OptionGroup var store: StoreOptions
+
+    @Argument(help: "The id of the token, see bodega help token list.")
+    var id: String
+
+    func run(on console: Console) async throws {
+        #if Server
+        try await store.useExisting(on: console) { store in
+            let tokens = AccessTokens(storage: store.engine)
+            guard try await tokens.all().contains(where: { $0.id == id }) else {
+                throw ToolError(.failure, "There is no token with this id.")
+            }
+            try await tokens.revoke(id: id)
+        }
+        #else
+        throw ToolError.hasNoServer
+        #endif
+    }
+}
+#endif
