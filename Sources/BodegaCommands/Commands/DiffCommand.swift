@@ -1,6 +1,7 @@
 #if CommandLineTool
 import ArgumentParser
 import Bodega
+import RecordCoder
 
 /// `bodega diff`.
 struct DiffCommand: ConsoleCommand {

@@ -1,4 +1,5 @@
 import Bodega
+import RecordCoder
 
 /// The result of a copy.
 struct CopyReport: Sendable {

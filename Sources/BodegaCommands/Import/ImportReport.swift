@@ -1,3 +1,5 @@
+import RecordCoder
+
 /// The result of an import.
 struct ImportReport: Equatable, Sendable {
     /// The number of records that were written. Of several with the same key the last one is kept.

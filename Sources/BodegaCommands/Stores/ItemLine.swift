@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import RecordCoder
 
 /// The format of an item in a listing.
 struct ItemLine: Sendable {

@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import RecordCoder
 
 /// The measurements of a store.
 struct StoreStatistics: Sendable {

@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import RecordCoder
 
 /// The format in which changes are shown.
 struct WatchLines: Sendable {
