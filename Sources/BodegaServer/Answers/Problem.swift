@@ -58,6 +58,8 @@ enum RequestRefusal: Error {
     case noItem
     case preconditionFailed
     case tooManyStreams
+    case misdirected
+    case notJSON
     case rangeNotSatisfiable(Int)
 
     func response() -> Response {
@@ -67,6 +69,10 @@ enum RequestRefusal: Error {
             case .notFound: (.notFound, "notFound", "There is nothing at this address.")
             case .noItem: (.notFound, "noItem", "The collection has no such item.")
             case .preconditionFailed: (.preconditionFailed, "preconditionFailed", "The item is not as stated.")
+            case .misdirected:
+                (.misdirectedRequest, "misdirected", "The host of the request is not this machine.")
+            case .notJSON:
+                (.unsupportedMediaType, "invalidArgument", "The type of the body is not application/json.")
             case .tooManyStreams:
                 (.tooManyRequests, "rateLimited", "The client has as many open streams as it may have.")
             case .rangeNotSatisfiable: (.rangeNotSatisfiable, "invalidArgument", "The item has no such range.")

@@ -64,7 +64,7 @@ extension StorageRoutes {
         _ operation: StorageOperation, _ request: ClientRequest, in collection: ClientCollection, key: CacheKey
     ) async throws {
         let headers = request.request.headers
-        let origin = try headers[.emporiumOrigin].map { try StorageOrigin(header: $0) }
+        let origin = try headers[.emporiumOrigin].map { request.mask.masked(try StorageOrigin(header: $0)) }
         var batch = StorageBatch([operation], origin: origin)
         guard headers[.ifMatch] != nil || headers[.ifNoneMatch] != nil else {
             _ = try await collection.engine.apply(batch)

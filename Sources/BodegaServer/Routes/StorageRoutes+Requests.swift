@@ -64,11 +64,16 @@ extension StorageRoutes {
 
     func changes(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         let wanted = try ChangesRequest(await message(request.request))
+        let (own, mask) = (wanted.excluded, request.mask)
         guard let log = collection.engine.log else { throw StorageError.noLog }
         return try await lines { spool in
-            let answer = try await log.fetchChanges(wanted)
+            var stored = wanted
+            stored.excluded = own.map(mask.masked)
+            let answer = try await log.fetchChanges(stored)
             guard let delta = answer.value else { return JSONObjectWriter.ending { $0.add("gap", true) } }
-            for change in delta.changes { try spool.append(JSONObjectWriter.object { $0.add("change", change) }) }
+            for change in delta.changes {
+                try spool.append(JSONObjectWriter.object { $0.add("change", mask.unmasked(change, own: own)) })
+            }
             for item in delta.items { try spool.append(item.line(wanted.fields)) }
             return JSONObjectWriter.ending { object in
                 object.add("cursor", delta.cursor)
@@ -85,7 +90,9 @@ extension StorageRoutes {
             limits.operations, "operations")
         var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
         for part in wanted.parts {
-            batches.append((try await collection(part.collection, of: client).engine, part.batch))
+            var batch = part.batch
+            batch.origin = batch.origin.map(request.mask.masked)
+            batches.append((try await collection(part.collection, of: client).engine, batch))
         }
         let answers = try await StorageBatchGroup.apply(batches)
         return .json(["outcomes": answers.map(BatchAnswer.init)] as JSONFields)

@@ -76,6 +76,8 @@ public struct StorageRoutes: Sendable {
         let client: StorageClient
         /// The parameters of the path, decoded.
         let parameters: [String: String]
+        /// Replaces the origins of the client's changes.
+        let mask: OriginMask
     }
 
     /// A collection as a client sees it.
@@ -91,6 +93,7 @@ public struct StorageRoutes: Sendable {
     ) {
         router.on(path, method: method) { request, context in
             do {
+                try checkSender(request)
                 guard let client = try await access.client(bearing: request.bearer), client.isValid else {
                     throw RequestRefusal.unauthorized
                 }
@@ -102,8 +105,9 @@ public struct StorageRoutes: Sendable {
                     }
                     parameters[name] = value
                 }
+                let mask = OriginMask(client: access is OpenAccess ? nil : client.id)
                 return try await body(
-                    ClientRequest(request: request, client: client, parameters: parameters), client)
+                    ClientRequest(request: request, client: client, parameters: parameters, mask: mask), client)
             } catch let refusal as RequestRefusal {
                 return refusal.response()
             } catch let error as StorageError {
@@ -113,6 +117,17 @@ public struct StorageRoutes: Sendable {
                 return error.response()
             }
         }
+    }
+
+    /// Refuses what a page in a browser on this machine could send without the knowledge of its user.
+    ///
+    /// A page can make its own name resolve to 127.0.0.1, and would then read answers as its own; but the browser still
+    /// sends that name. It can send a form anywhere, but no JSON.
+    private func checkSender(_ request: Request) throws {
+        if access is OpenAccess, !isThisMachine(request.head.authority) { throw RequestRefusal.misdirected }
+        guard request.method == .post else { return }
+        let type = request.headers[.contentType]?.split(separator: ";").first?.trimmingCharacters(in: .whitespaces)
+        guard type?.lowercased() == "application/json" else { throw RequestRefusal.notJSON }
     }
 
     private func onCollection(
@@ -150,6 +165,16 @@ public struct StorageRoutes: Sendable {
 
     private var bodyTooLarge: StorageError {
         StorageError(.tooLarge, "The body of the request is larger than \(limits.requestBytes) bytes, the limit.")
+    }
+}
+
+/// Whether a host, with or without a port, is this machine.
+private func isThisMachine(_ authority: String?) -> Bool {
+    guard let authority = authority?.lowercased() else { return false }
+    return ["127.0.0.1", "localhost", "[::1]"].contains { host in
+        guard authority.hasPrefix(host) else { return false }
+        let rest = authority.dropFirst(host.count)
+        return rest.isEmpty || rest.first == ":" && rest.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 }
 

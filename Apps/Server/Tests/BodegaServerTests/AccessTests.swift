@@ -107,6 +107,47 @@ struct AccessTests {
         withExtendedLifetime(open) {}
     }
 
+    @Test("lets no client hide its changes behind the origin of another one")
+    func origins() async throws {
+        let server = try await server()
+        let ada = try await server.engine(token: try await token([.read, .write, .observe]).token)
+        let eve = try await server.engine(token: try await token([.read, .write, .observe]).token)
+        let origin = StorageOrigin()
+        let cursor = try await ada.fetchCursor()
+        _ = try await ada.apply(StorageBatch([.write(key: CacheKey("a"), data: Data("1".utf8))], origin: origin))
+        let own = try await ada.fetchChanges(since: cursor, excluding: origin)
+        // All changes are those of the reader, who may get none of them, or all as its own.
+        #expect(own?.changes.allSatisfy { $0.origin == origin } == true)
+        _ = try await eve.apply(StorageBatch([.write(key: CacheKey("a"), data: Data("2".utf8))], origin: origin))
+        let changed = try await ada.fetchChangedItems(since: cursor, excluding: origin)
+        #expect(changed?.items.map(\.data) == [Data("2".utf8)])
+        #expect(changed?.changes.contains { $0.origin != origin } == true)
+    }
+
+    @Test("without tokens is for programs of this machine, not for pages of websites")
+    func pages() async throws {
+        let server = try await TestServer(["notes": database])
+        func status(_ host: String, _ type: String?) async throws -> UInt {
+            var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/scan")
+            request.method = .POST
+            request.headers.add(name: "Host", value: host)
+            if let type { request.headers.add(name: "Content-Type", value: type) }
+            request.body = .bytes(ByteBuffer(string: "{}"))
+            return try await HTTPClient.shared.execute(request, timeout: .seconds(60)).status.code
+        }
+        let json = "application/json"
+        for host in ["127.0.0.1:\(server.port)", "localhost", "LOCALHOST:1", "[::1]:8080"] {
+            #expect(try await status(host, json) == 200)
+        }
+        for host in ["example.com", "localhost.example.com", "127.0.0.1.example.com", "127.0.0.1:80x", ""] {
+            #expect([400, 421].contains(try await status(host, json)), "\(host)")
+        }
+        for type in [nil, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/plain; application/json"] {
+            #expect(try await status("localhost", type) == 415)
+        }
+        #expect(try await status("localhost", "Application/JSON; charset=utf-8") == 200)
+    }
+
     @Test("is stored without the secret")
     func secrets() async throws {
         let made = try await tokens.create(name: "a", grants: [AccessGrant()])

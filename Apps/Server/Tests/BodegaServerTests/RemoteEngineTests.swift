@@ -203,6 +203,7 @@ struct RemoteEngineTests {
         let server = try await TestServer(["notes": MemoryStorageEngine()])
         var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/\(path)")
         request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
         request.body = .bytes(ByteBuffer(string: body))
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         let problem = try JSONDecoder().decode(
