@@ -24,6 +24,7 @@ import RecordCoder
 /// | `GET v1/collections/NAME/events` | what changes from now on, or from a cursor on, as server-sent events |
 /// | `GET v1/collections/NAME` | what the collection can do |
 /// | `GET`, `POST v1/collections/NAME/indexes`, … | indexes and references |
+/// | `GET v1/openapi.json` | the protocol as a document of OpenAPI 3.1 |
 /// | `POST v1/batch` | changes of several items and collections, all or none |
 public struct StorageRoutes: Sendable {
     let access: any StorageAccess
@@ -48,6 +49,11 @@ public struct StorageRoutes: Sendable {
     public func add(to router: some RouterMethods<some RequestContext>) {
         let version = router.group("v1")
         version.get("health") { _, _ in Response(status: .noContent) }
+        version.get("openapi.json") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: openAPI)))
+        }
         on(version, "batch", .post) { try await batch($0, of: $1) }
         let group = version.group("collections/:collection")
         onCollection(group, "", .get) { _, collection in
