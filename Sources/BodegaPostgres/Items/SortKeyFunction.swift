@@ -42,8 +42,8 @@ enum SortKeyFunction {
         return expressions
     }
 
-    /// The condition of the items in a partial index, also of those about which the function knows nothing; `nil` for an
-    /// index of all items. The server uses a partial index only for a statement with the same condition.
+    /// The condition of the items in a partial index, also of those about which the function knows nothing; `nil` for
+    /// an index of all items. The server uses a partial index only for a statement with the same condition.
     static func condition(of index: StorageIndex, schema: String = "") -> String? {
         let terms = zip(index.members, index.constants).map { member, key in
             let keys = [SortKeyBytes.bytes(of: key), SortKeyBytes.none, SortKeyBytes.irregular]

@@ -117,7 +117,7 @@ struct ItemIndex: Sendable {
         usable(prefix: "\(prefix)\(SortKeyFunction.version)_", "' || split_part(c.relname::text, '_', 4) || '"))
 
     private static func usable(prefix: String, _ collection: String) -> String {
-        let function = SortKeyFunction.name
+        let partial = "'((collection = \(collection)) AND (\(SortKeyFunction.name)('"
         return """
             SELECT c.relname, d.description
             FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
@@ -128,7 +128,7 @@ struct ItemIndex: Sendable {
                     OR starts_with(ltrim(pg_get_expr(i.indexprs, i.indrelid), E' \\n'), 'CASE')
                         AND strpos(pg_get_expr(i.indexprs, i.indrelid), '.\(SortKeyFunction.name)(') = 0)
                 AND (pg_get_expr(i.indpred, i.indrelid) = '(collection = \(collection))'
-                    OR starts_with(pg_get_expr(i.indpred, i.indrelid), '((collection = \(collection)) AND (\(function)('))
+                    OR starts_with(pg_get_expr(i.indpred, i.indrelid), \(partial)))
             """
     }
 

@@ -198,7 +198,7 @@ struct PartialIndexTests {
             try await DatabaseQueue(path: file.path).writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
             sizes.append(try await pages() - before)
         }
-        #expect(sizes[0] * 8 < sizes[1], "\(sizes) pages")
+        #expect(sizes[0] * 5 < sizes[1], "\(sizes) pages")
         try await engine.removeIndex(whole)
         let column = try SQLiteColumn(of: partial, engine.table, after: [.text("open")])
         let irregular = try SQLiteConditions(ofIrregular: SQLiteIndex(partial, of: engine.table))
@@ -206,9 +206,12 @@ struct PartialIndexTests {
             column.conditions(from: .start, to: .before(.none)), column.conditions(equals: .integer(7)), irregular,
         ]
         for conditions in conditions {
-            let plan = try await DatabaseQueue(path: file.path).read {
-                try Row.fetchAll($0, sql: "EXPLAIN QUERY PLAN SELECT value FROM data WHERE \(conditions.sql)")
-                    .map { $0["detail"] as String }
+            let plan = try await DatabaseQueue(path: file.path).read { db in
+                let sql = "EXPLAIN QUERY PLAN SELECT value FROM data WHERE \(conditions.sql)"
+                let statement = try db.makeStatement(sql: sql)
+                // Parameters without values are NULL.
+                statement.setUncheckedArguments(StatementArguments())
+                return try Row.fetchAll(statement).map { $0["detail"] as String }
             }
             #expect(plan.count == 1 && plan[0].contains("USING INDEX emporium_index:"), "\(plan)")
         }

@@ -94,7 +94,7 @@ struct SQLiteIndex: Sendable {
 
     /// The path of a member in SQLite's form, within quotation marks.
     static func path(of member: StorageIndex.Member) -> String {
-        plainPath(of: member).replacingOccurrences(of: "'", with: "''")
+        plainPath(of: member).doublingApostrophes
     }
 
     private static func plainPath(of member: StorageIndex.Member) -> String {
@@ -119,8 +119,7 @@ struct SQLiteIndex: Sendable {
                 return "coalesce(\(known), \(integer)) BETWEEN \(bounds.0) AND \(bounds.1)"
             case .text(let text):
                 // Prepared statements are kept under their text, which must not be equal to that for another spelling.
-                let digits = text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-                let constant = "CAST(x'\(digits)' AS TEXT)"
+                let constant = "CAST(x'\(text.utf8.hexadecimal)' AS TEXT)"
                 return "coalesce(\(known), \(constant)) = \(constant)"
             case .none, .real: return "\(known) IS NULL"
             }

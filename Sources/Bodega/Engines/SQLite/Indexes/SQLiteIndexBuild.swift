@@ -116,7 +116,7 @@ struct SQLiteIndexBuild: Sendable {
     /// The name of a table as text in SQL.
     func literal(_ quotedName: String) -> String {
         let name = quotedName.dropFirst().dropLast().replacingOccurrences(of: "\"\"", with: "\"")
-        return "'\(name.replacingOccurrences(of: "'", with: "''"))'"
+        return "'\(name.doublingApostrophes)'"
     }
 
     func hasTable(_ name: String, in db: Database) throws -> Bool {
@@ -148,7 +148,7 @@ struct SQLiteIndexBuild: Sendable {
         try db.executeDirectly(
             """
             INSERT INTO main.\(names.state) VALUES (\(first), \(last), 0, \(total), \
-            '\(roots(in: db).replacingOccurrences(of: "'", with: "''"))', \(state.creation))
+            '\(roots(in: db).doublingApostrophes)', \(state.creation))
             """)
         return state
     }
