@@ -104,7 +104,7 @@ struct QueryIndexTests {
     @Test("of some items is created, listed, used and removed, and changes no result")
     func partial() async throws {
         try await withItems { store in
-            let query = ["query", store, "--where", "@.s >= 'a' && @.n == 1", "--sort", "s:desc"]
+            let query = ["query", store, "--where", "@.s >= 'A' && @.n == 1", "--sort", "s:desc"]
             let before = await bodega(arguments: query)
             #expect(before.text.split(separator: "\n").count == 2)
             let created = await bodega("query", store, "--index", "s", "--index-where", "@.n == 1")
