@@ -20,6 +20,7 @@ extension StorageIndex: JSONObjectMember, JSONReadable {
             object.add("form", searchForm.rawValue)
         } else {
             object.add("members", members)
+            if !constants.isEmpty { object.add("constants", constants) }
         }
     }
 
@@ -33,8 +34,15 @@ extension StorageIndex: JSONObjectMember, JSONReadable {
             self = .search(list, form: form)
         } else {
             let members: [Member] = try fields.required("members").list()
-            guard let first = members.first else { throw part.error("an index") }
-            self.init(first, Array(members.dropFirst()))
+            let constants: [StorageSortKey] = try fields.list("constants")
+            guard members.count > constants.count else { throw part.error("an index with a member in order") }
+            // The members of the condition come first, in the order in which they were added.
+            let ordered = Array(members[constants.count...])
+            var index = StorageIndex(ordered[0], Array(ordered.dropFirst()))
+            for (member, constant) in zip(members, constants) {
+                index = index.where(member.path, equals: constant, isForText: member.isForText)
+            }
+            self = index
         }
     }
 }

@@ -9,6 +9,8 @@ import RecordCoder
 /// that of the second, and so on. It serves conditions that compare its first members for equality, and a range of the
 /// next one or the order of all others.
 ///
+/// A *partial* index leaves out items, see ``where(_:equals:isForText:)``.
+///
 /// An index for searches, see ``search(_:form:)``, finds the items whose texts have certain words.
 public struct StorageIndex: Sendable, Hashable, CustomStringConvertible {
 
@@ -39,11 +41,15 @@ public struct StorageIndex: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The first member.
+    /// The first member. In a partial index, it is one of the condition.
     public let first: Member
 
     /// The members by which items with equal values of the earlier ones are ordered.
     public let others: [Member]
+
+    /// The sort keys that a partial index requires of its first members, one for each member of the condition; none for
+    /// an index of all items.
+    public let constants: [StorageSortKey]
 
     /// How the texts of the members are divided, if this is an index for searches, which has no order; otherwise `nil`.
     public let searchForm: SearchForm?
@@ -71,10 +77,36 @@ public struct StorageIndex: Sendable, Hashable, CustomStringConvertible {
     public init(_ first: Member, _ others: Member...) { self.init(first, others) }
 
     /// Creates a description of an index over one or several members.
-    public init(_ first: Member, _ others: [Member]) { self.init(first, others, nil) }
+    public init(_ first: Member, _ others: [Member]) { self.init(first, others, [], nil) }
 
-    private init(_ first: Member, _ others: [Member], _ form: SearchForm?) {
-        (self.first, self.others, searchForm) = (first, others, form)
+    private init(_ first: Member, _ others: [Member], _ constants: [StorageSortKey], _ form: SearchForm?) {
+        (self.first, self.others, self.constants, searchForm) = (first, others, constants, form)
+    }
+
+    /// Returns a description of an index of only those items that meet a condition: a *partial* index.
+    ///
+    /// It is an index over the member of the condition and then those of this index, without the items whose member has
+    /// another value. So it takes less space, and writing such an item takes less time. Only a query whose condition
+    /// includes this one, joined by "and", is served. Items without the member are in it, because a type can decode
+    /// them with the value, and so are items about which the engine knows nothing.
+    ///
+    /// An engine that does not know partial indexes can create one of all items.
+    ///
+    /// ```swift
+    /// StorageIndex("dueDate").where("isDone", equals: .integer(0), isForText: false)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - path: The path to the member of the condition, such as `isDone`.
+    ///   - key: The sort key of the member's value: an integer below 2^48, where `false` is 0 and `true` is 1, a text
+    ///     of at most 200 bytes without control characters, or ``StorageSortKey/none`` for `null`. Engines refuse other
+    ///     keys.
+    ///   - isForText: Whether texts of the member are prepared for comparison as Swift compares them.
+    public func `where`(_ path: String, equals key: StorageSortKey, isForText: Bool = true) -> StorageIndex {
+        precondition(searchForm == nil, "An index for searches has all items.")
+        var members = self.members
+        members.insert(Member(path, isForText: isForText), at: constants.count)
+        return StorageIndex(members[0], Array(members.dropFirst()), constants + [key], nil)
     }
 
     /// Returns a description of an index for searches in the texts of members.
@@ -85,10 +117,13 @@ public struct StorageIndex: Sendable, Hashable, CustomStringConvertible {
     public static func search(_ paths: [String], form: SearchForm = .words) -> StorageIndex {
         precondition(!paths.isEmpty, "An index for searches has at least one path.")
         let members = paths.map { Member($0, isForText: false) }
-        return StorageIndex(members[0], Array(members.dropFirst()), form)
+        return StorageIndex(members[0], Array(members.dropFirst()), [], form)
     }
 
-    /// The members, in their order.
+    /// An index over these members and a further one.
+    func followed(by member: Member) -> StorageIndex { StorageIndex(first, others + [member], constants, searchForm) }
+
+    /// The members, in their order. In a partial index, the first ones are those of the condition.
     public var members: [Member] { [first] + others }
 
     /// The last member.
@@ -97,9 +132,10 @@ public struct StorageIndex: Sendable, Hashable, CustomStringConvertible {
     /// Whether the index is over one member at a path, and no other.
     package func isOver(_ path: String) -> Bool { others.isEmpty && searchForm == nil && first.isOver(path) }
 
-    /// The paths, separated by commas; of an index for searches, with its form.
+    /// The paths, separated by commas; of a partial index, with its condition, and of one for searches, with its form.
     public var description: String {
-        members.map(\.path).joined(separator: ", ") + (searchForm.map { " (\($0.rawValue))" } ?? "")
+        let paths = members[constants.count...].map(\.path).joined(separator: ", ")
+        return paths + conditionText + (searchForm.map { " (\($0.rawValue))" } ?? "")
     }
 }
 

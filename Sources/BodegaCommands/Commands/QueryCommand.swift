@@ -55,12 +55,16 @@ struct QueryCommand: ConsoleCommand {
             an index reads all items; if it is interrupted, that index is not created, and the message names those \
             that were. Folders and encrypted items have no indexes. An index over several values, separated by commas, \
             serves conditions that the first ones equal a literal, together with a range or the order of the next one. \
+            With --index-where, the index has only the items that meet a condition, and those without the value: \
+            comparisons of values with literals by ==, joined by &&. Such an index is smaller, and serves queries \
+            whose --where has the same comparisons, joined to others by &&. \
             --search-index creates an index for searches in an SQLite file. It serves --search in the same values, in \
             the same order, with --substrings if it was created with that. --drop-search-index removes it. It is \
             created in parts, and searches bring it up to date. \
             --indexes prints the path of each index and its kind, with --json as {"path", "kind"}: value, or text for \
             one that a program has created for comparing texts as Swift does, one for each value; words or substrings \
-            for searches. --explain runs the query, and prints, instead of items, how it reads the store, how many \
+            for searches. It also prints the condition of one for some items, with --json as "where", with false and \
+            true as 0 and 1. --explain runs the query, and prints, instead of items, how it reads the store, how many \
             items it has read and examined, the indexes, and which others would help, with --json as {"plan", \
             "indexes", "advice", "read", "examined"}.
 
@@ -71,6 +75,7 @@ struct QueryCommand: ConsoleCommand {
               bodega query people.db --where '@.born > 1990' --count
               bodega query notes.db --search 'swift -java' --search-in title --limit 20
               bodega query people.db --index born --index country,name.last
+              bodega query notes.db --index dueDate --index-where '@.isDone == false'
               bodega query notes.db --search-index title,body
               bodega query people.db --where '@.born > 1990' --explain
             """)
@@ -124,6 +129,11 @@ struct QueryCommand: ConsoleCommand {
 
     @Option(
         help: ArgumentHelp(
+            "The condition of the items in the indexes that --index and --drop-index name.", valueName: "condition"))
+    var indexWhere: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Create an index for searches in these values first; can be repeated.", valueName: "path,..."))
     var searchIndex: [String] = []
 
@@ -148,6 +158,9 @@ struct QueryCommand: ConsoleCommand {
         }
         if substrings, search == nil, searchIndex.isEmpty, dropSearchIndex.isEmpty {
             throw ValidationError("--substrings needs --search, --search-index or --drop-search-index.")
+        }
+        if indexWhere != nil, index.isEmpty, dropIndex.isEmpty {
+            throw ValidationError("--index-where needs --index or --drop-index.")
         }
         if indexes, isQuery {
             throw ValidationError("--indexes prints no items. Give the options of a query without it.")
@@ -209,11 +222,12 @@ struct QueryCommand: ConsoleCommand {
     private func changeIndexes(on console: Console) async throws {
         if !changesIndexes { return }
         let form: SearchForm = substrings ? .substrings : .words
+        let condition = try indexWhere.map(IndexCondition.init)
         let dropped =
-            try dropIndex.map { try IndexPaths(parsing: $0) }
+            try dropIndex.map { try IndexPaths(parsing: $0, where: condition) }
             + dropSearchIndex.map { try IndexPaths(parsing: $0, searchForm: form) }
         let created =
-            try index.map { try IndexPaths(parsing: $0) }
+            try index.map { try IndexPaths(parsing: $0, where: condition) }
             + searchIndex.map { try IndexPaths(parsing: $0, searchForm: form) }
         // A signal ends the command only when it is known which indexes exist.
         console.interruption.listen()

@@ -12,8 +12,8 @@ struct IndexPaths: Equatable, Sendable, CustomStringConvertible {
     /// Reads paths such as `born` or `isDone,dueDate`. A backslash escapes a comma in a name.
     ///
     /// - Throws: A ``ToolError`` if one of them is not a path, or makes no sense for an index.
-    init(parsing text: String, searchForm: SearchForm? = nil) throws {
-        self.searchForm = searchForm
+    init(parsing text: String, searchForm: SearchForm? = nil, where condition: IndexCondition? = nil) throws {
+        (self.searchForm, self.condition) = (searchForm, condition)
         var (texts, isEscaped) = ([""], false)
         for scalar in text.unicodeScalars {
             if scalar == ",", !isEscaped {
@@ -50,17 +50,21 @@ struct IndexPaths: Equatable, Sendable, CustomStringConvertible {
     /// How texts are divided, if the index is for searches; otherwise `nil`.
     let searchForm: SearchForm?
 
+    /// What items must meet to be in the index; `nil` for all items.
+    let condition: IndexCondition?
+
     /// An index over the values.
     var index: StorageIndex {
         let members = paths.map(\.member)
         if let searchForm { return .search(members.map(\.path), form: searchForm) }
-        return StorageIndex(members[0], Array(members.dropFirst()))
+        let index = StorageIndex(members[0], Array(members.dropFirst()))
+        return condition?.restricting(index) ?? index
     }
 
     /// What the index is, for messages.
     var name: String {
         switch searchForm {
-        case nil: "index over \(description)"
+        case nil: "index over \(description)\(condition.map { " where \($0)" } ?? "")"
         case .words: "index of the words in \(description)"
         case .substrings: "index of the parts of words in \(description)"
         }
@@ -68,12 +72,15 @@ struct IndexPaths: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension StorageIndex {
-    /// The paths as the tool reads them.
-    var pathsText: String { members.map { $0.path.replacing(",", with: "\\,") }.joined(separator: ",") }
+    /// The paths as the tool reads them, without those of a condition.
+    var pathsText: String {
+        members[constants.count...].map { $0.path.replacing(",", with: "\\,") }.joined(separator: ",")
+    }
 
-    /// Whether the index is over the same members as another one, for text or not. One for searches is of one form.
+    /// Whether the index is over the same members as another one, with the same condition, for text or not. One for
+    /// searches is of one form.
     func hasPaths(of other: StorageIndex) -> Bool {
-        searchForm == other.searchForm && members.count == other.members.count
+        searchForm == other.searchForm && constants == other.constants && members.count == other.members.count
             && zip(members, other.members).allSatisfy { $0.isOver($1.path) }
     }
 }

@@ -20,7 +20,10 @@ struct QueryExplanation: Sendable {
     init(of query: ItemQuery, in store: OpenStore, isCounting: Bool) async throws {
         let existing = StoreIndexes(store: store)
         let indexes = try await Set(
-            existing.all().map { $0.pathsText + ($0.searchForm.map { " (\($0.rawValue))" } ?? "") }
+            existing.all().map { index in
+                index.pathsText + (index.condition.map { " where \($0)" } ?? "")
+                    + (index.searchForm.map { " (\($0.rawValue))" } ?? "")
+            }
         ).sorted()
         self.indexes = indexes
         refusal = try await existing.refusal()

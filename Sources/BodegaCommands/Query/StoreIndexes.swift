@@ -10,7 +10,10 @@ struct StoreIndexes {
     /// The indexes, in the order of their paths.
     func all() async throws -> [StorageIndex] {
         let indexes = try await store.engine.indexes?.fetchIndexes() ?? []
-        return indexes.sorted { ($0.pathsText, $0.isForText ? 1 : 0) < ($1.pathsText, $1.isForText ? 1 : 0) }
+        return indexes.sorted {
+            ($0.pathsText, $0.condition ?? "", $0.isForText ? 1 : 0)
+                < ($1.pathsText, $1.condition ?? "", $1.isForText ? 1 : 0)
+        }
     }
 
     /// Why the store can't have indexes, and what to do; `nil` if it can.
@@ -107,15 +110,18 @@ struct StoreIndexes {
 
     /// Prints the indexes.
     func print(asJSON isJSON: Bool, on console: Console) async throws {
-        var table = TextTable(header: ["path", "kind"], console: console)
-        for index in try await all() {
+        let indexes = try await all()
+        let hasConditions = indexes.contains { $0.condition != nil }
+        var table = TextTable(header: ["path", "kind"] + (hasConditions ? ["where"] : []), console: console)
+        for index in indexes {
             let kind =
                 index.searchForm?.rawValue
-                ?? index.members.map { $0.isForText ? "text" : "value" }.joined(separator: ",")
+                ?? index.members[index.constants.count...].map { $0.isForText ? "text" : "value" }.joined(
+                    separator: ",")
             if isJSON {
-                try console.print(["path": index.pathsText, "kind": kind])
+                try console.print(["path": index.pathsText, "kind": kind, "where": index.condition])
             } else {
-                try table.add([index.pathsText, kind])
+                try table.add([index.pathsText, kind] + (hasConditions ? [index.condition ?? ""] : []))
             }
         }
         try table.finish()

@@ -42,6 +42,18 @@ enum SortKeyFunction {
         return expressions
     }
 
+    /// The condition of the items in a partial index, also of those about which the function knows nothing; `nil` for
+    /// an index of all items. The server uses a partial index only for a statement with the same condition.
+    static func condition(of index: StorageIndex, schema: String = "") -> String? {
+        let terms = zip(index.members, index.constants).map { member, key in
+            let keys = [SortKeyBytes.bytes(of: key), SortKeyBytes.none, SortKeyBytes.irregular]
+            // Their text does not depend on settings, as that of a string with a backslash does.
+            let constants = keys.map { "decode('\($0.hexadecimal)', 'hex')" }.joined(separator: ", ")
+            return "\(call(member, schema: schema)) IN (\(constants))"
+        }
+        return terms.isEmpty ? nil : terms.joined(separator: " AND ")
+    }
+
     /// The statements that create the function in a schema.
     ///
     /// All users who may write call it through the index, also if functions are not public by default.

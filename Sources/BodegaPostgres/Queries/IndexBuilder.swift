@@ -111,7 +111,10 @@ struct IndexBuilder: Sendable {
         let expressions = SortKeyFunction.expressions(
             of: index.index, schema: SQLText.identifier(catalog.schema) + ".")
         let columns = expressions.map { "(\($0))" } + ["position"]
+        let condition = SortKeyFunction.condition(
+            of: index.index, schema: SQLText.identifier(catalog.schema) + ".")
         return "(\(columns.joined(separator: ", "))) WHERE collection = \(index.collection)"
+            + (condition.map { " AND \($0)" } ?? "")
     }
 
     private func name(_ name: String, _ catalog: TableCatalog) -> String {

@@ -20,11 +20,12 @@ struct ItemIndex: Sendable {
     private static let commentStart = "path: "
     private static let compoundCommentStart = "members: "
 
-    /// The path, or those of a compound index with their kinds, in JSON.
+    /// The path, or those of a compound index with their kinds, in JSON. A member of a condition has its value, too.
     var comment: String { index.others.isEmpty ? Self.commentStart + index.path : Self.compoundCommentStart + members }
 
     private var members: String {
-        let members = index.members.map { [$0.isForText ? "t" : "v", $0.path] }
+        var members = index.members.map { [$0.isForText ? "t" : "v", $0.path] }
+        for (number, key) in index.constants.enumerated() { members[number].append(Self.text(of: key)) }
         do {
             return String(decoding: try JSONEncoder().encode(members), as: UTF8.self)
         } catch {
@@ -40,9 +41,31 @@ struct ItemIndex: Sendable {
             // The comment was changed.
             return nil
         }
-        guard parts.count > 1, parts.allSatisfy({ $0.count == 2 }) else { return nil }
-        let members = parts.map { StorageIndex.Member($0[1], isForText: $0[0] == "t") }
-        return StorageIndex(members[0], Array(members.dropFirst()))
+        let constants = parts.prefix { $0.count == 3 }
+        let others = parts.dropFirst(constants.count)
+        guard parts.count > 1, !others.isEmpty, others.allSatisfy({ $0.count == 2 }) else { return nil }
+        let members = others.map { StorageIndex.Member($0[1], isForText: $0[0] == "t") }
+        var index = StorageIndex(members[0], Array(members.dropFirst()))
+        for part in constants {
+            guard let key = constant(in: part[2]) else { return nil }
+            index = index.where(part[1], equals: key, isForText: part[0] == "t")
+        }
+        return index
+    }
+
+    /// The value of a member of a condition: an integer, a text after an apostrophe, or `null`.
+    private static func text(of constant: StorageSortKey) -> String {
+        switch constant {
+        case .integer(let integer): "\(integer)"
+        case .text(let text): "'\(text)"
+        case .none, .real: "null"
+        }
+    }
+
+    private static func constant(in text: String) -> StorageSortKey? {
+        // A text can begin with an accent, which Swift joins with the apostrophe.
+        if text.utf8.first == UInt8(ascii: "'") { return .text(String(decoding: text.utf8.dropFirst(), as: UTF8.self)) }
+        return text == "null" ? StorageSortKey.none : Int64(text).map { .integer($0) }
     }
 
     /// The name of the index of the whole table, of at most 48 bytes.
@@ -70,8 +93,9 @@ struct ItemIndex: Sendable {
         return "\(name)_\(suffix.prefix(12))"
     }
 
-    /// Checks that the server can represent the path.
+    /// Checks that the server can represent the path, and the condition.
     func check() throws {
+        try index.checkCondition()
         if index.members.contains(where: { $0.path.unicodeScalars.contains("\0") }) {
             throw StorageError(
                 .invalidArgument, "PostgreSQL can't have an index over a path with the character U+0000.")
@@ -93,17 +117,19 @@ struct ItemIndex: Sendable {
         usable(prefix: "\(prefix)\(SortKeyFunction.version)_", "' || split_part(c.relname::text, '_', 4) || '"))
 
     private static func usable(prefix: String, _ collection: String) -> String {
-        """
-        SELECT c.relname, d.description
-        FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
-        JOIN pg_description AS d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
-        WHERE i.indrelid = 'emporium_items'::regclass AND i.indisvalid
-            AND starts_with(c.relname::text, '\(prefix)')
-            AND (starts_with(pg_get_expr(i.indexprs, i.indrelid), '\(SortKeyFunction.name)(')
-                OR starts_with(ltrim(pg_get_expr(i.indexprs, i.indrelid), E' \\n'), 'CASE')
-                    AND strpos(pg_get_expr(i.indexprs, i.indrelid), '.\(SortKeyFunction.name)(') = 0)
-            AND pg_get_expr(i.indpred, i.indrelid) = '(collection = \(collection))'
-        """
+        let partial = "'((collection = \(collection)) AND (\(SortKeyFunction.name)('"
+        return """
+            SELECT c.relname, d.description
+            FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+            JOIN pg_description AS d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+            WHERE i.indrelid = 'emporium_items'::regclass AND i.indisvalid
+                AND starts_with(c.relname::text, '\(prefix)')
+                AND (starts_with(pg_get_expr(i.indexprs, i.indrelid), '\(SortKeyFunction.name)(')
+                    OR starts_with(ltrim(pg_get_expr(i.indexprs, i.indrelid), E' \\n'), 'CASE')
+                        AND strpos(pg_get_expr(i.indexprs, i.indrelid), '.\(SortKeyFunction.name)(') = 0)
+                AND (pg_get_expr(i.indpred, i.indrelid) = '(collection = \(collection))'
+                    OR starts_with(pg_get_expr(i.indpred, i.indrelid), \(partial)))
+            """
     }
 
     /// Decodes the result of ``usable(ofCollection:)``, or that of ``usable``.

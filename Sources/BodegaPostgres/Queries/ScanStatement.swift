@@ -16,6 +16,7 @@ struct ScanStatement {
     init(collection: Int32, index: StorageIndex?, equal: [[UInt8]] = []) throws {
         // A constant, because the server must know that the index covers the collection.
         conditions = ["collection = \(collection)"]
+        if let condition = index.flatMap({ SortKeyFunction.condition(of: $0) }) { conditions.append(condition) }
         let expressions = index.map { SortKeyFunction.expressions(of: $0) } ?? []
         guard equal.count <= expressions.count else {
             throw StorageError(.invalidArgument, "The index has no \(equal.count) members.")

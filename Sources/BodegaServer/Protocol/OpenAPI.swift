@@ -583,7 +583,12 @@ let openAPI = #"""
         "type": "object",
         "required": ["members"],
         "properties": {
-          "members": {"type": "array", "items": {"$ref": "#/components/schemas/Member"}, "minItems": 1}
+          "members": {"type": "array", "items": {"$ref": "#/components/schemas/Member"}, "minItems": 1},
+          "constants": {
+            "type": "array",
+            "items": {"$ref": "#/components/schemas/SortKey"},
+            "description": "Of a partial index, the values of its first members, fewer than there are members."
+          }
         }
       },
       "SearchIndex": {
@@ -773,7 +778,12 @@ let openAPI = #"""
               "key": {"type": "string", "description": "The text of the key."},
               "kind": {"$ref": "#/components/schemas/Kind"},
               "value": {"description": "The item's bytes, if they are JSON on one line."},
-              "data": {"type": "string", "contentEncoding": "base64", "description": "The item's bytes otherwise."}
+              "data": {
+                "type": "string",
+                "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+                "contentEncoding": "base64",
+                "description": "The item's bytes otherwise."
+              }
             }
           },
           {
@@ -796,7 +806,12 @@ let openAPI = #"""
           "key": {"type": "string", "description": "The text of the key."},
           "kind": {"$ref": "#/components/schemas/Kind"},
           "value": {"description": "The item's bytes, if they are JSON on one line."},
-          "data": {"type": "string", "contentEncoding": "base64", "description": "The item's bytes otherwise."}
+          "data": {
+            "type": "string",
+            "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+            "contentEncoding": "base64",
+            "description": "The item's bytes otherwise."
+          }
         },
         "description": "The bytes that the item must have; without bytes, there must be no item."
       },

@@ -75,9 +75,11 @@ extension Examination {
 
     /// Creates an index.
     ///
-    /// - Returns: The indexes of the engine; `nil` if it has none, or none for searches, or if it may not create one.
+    /// - Returns: The indexes of the engine; `nil` if it has none, or none for searches or no partial ones, or if it
+    ///   may not create one.
     func creating(_ index: StorageIndex, on engine: any StorageBackend) async throws -> (any StorageIndexes)? {
         guard let indexes = engine.indexes else { return nil }
+        let isOptional = index.searchForm != nil || !index.constants.isEmpty
         do {
             try await indexes.createIndex(index)
             return indexes
@@ -85,7 +87,7 @@ extension Examination {
             let existing = try await indexes.fetchIndexes()
             expect(!existing.contains(index), "fetchIndexes() has no index that was refused")
             return nil
-        } catch let error as StorageError where error.code == .invalidArgument && index.searchForm != nil {
+        } catch let error as StorageError where isOptional && error.code == .invalidArgument {
             return nil
         }
     }

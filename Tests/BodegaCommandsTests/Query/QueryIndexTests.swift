@@ -101,6 +101,39 @@ struct QueryIndexTests {
         }
     }
 
+    @Test("of some items is created, listed, used and removed, and changes no result")
+    func partial() async throws {
+        try await withItems { store in
+            let query = ["query", store, "--where", "@.s >= 'A' && @.n == 1", "--sort", "s:desc"]
+            let before = await bodega(arguments: query)
+            #expect(before.text.split(separator: "\n").count == 2)
+            let created = await bodega("query", store, "--index", "s", "--index-where", "@.n == 1")
+            #expect(created.errors == "bodega: note: created an index over s where @.n == 1.\n")
+            #expect(await bodega("query", store, "--indexes").text == "s\tvalue\tn = 1\n")
+            #expect(
+                await bodega("query", store, "--indexes", "--json").text
+                    == #"{"path":"s","kind":"value","where":"n = 1"}"# + "\n")
+            #expect(await bodega(arguments: query) == before)
+            let plan = await bodega(arguments: query + ["--explain"])
+            #expect(plan.text.hasPrefix("reads items in the order of the index s where n = 1, narrowed"))
+            let other = await bodega("query", store, "--where", "@.n < 2", "--sort", "s", "--explain")
+            #expect(other.text.hasPrefix("reads all items"), "\(other.text)")
+            #expect(await bodega("query", store, "--index", "s").errors.contains("created an index over s."))
+            #expect(
+                await bodega("query", store, "--drop-index", "s", "--index-where", "1 == @.n").errors
+                    == "bodega: note: removed the index over s where 1 == @.n.\n")
+            #expect(await bodega("query", store, "--indexes").text == "s\tvalue\n")
+            let refused = [
+                "@.n > 1", "@.n == 1.5", "@.n == 1 || @.s == 'a'", "@.n == @.s", "@.n == 1 && @.n == 2", "x",
+            ]
+            for condition in refused {
+                let result = await bodega("query", store, "--index", "n", "--index-where", condition)
+                #expect(result.status == 64 && result.errors.contains("--index-where"), "\(result)")
+            }
+            #expect(await bodega("query", store, "--index-where", "@.n == 1").status == 64)
+        }
+    }
+
     @Test("of a program is listed with its kind, used by the tool, and removed by it")
     func ofProgram() async throws {
         try await withItems { store in

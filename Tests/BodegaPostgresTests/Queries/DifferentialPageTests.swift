@@ -17,6 +17,8 @@ struct DifferentialPageTests {
         let textual = try await plain.collection(named: "textual")
         let compound = try await plain.collection(named: "compound")
         try await QueriedEngine.createCompoundIndexes(of: compound)
+        let partial = try await plain.collection(named: "partial")
+        try await QueriedEngine.createPartialIndexes(of: partial)
         // The indexes are exact.
         let paths = ModelSamples.paths + [ModelSamples.hardPath]
         try await QueriedEngine.createIndexes(of: valued, over: paths, forText: false)
@@ -25,6 +27,7 @@ struct DifferentialPageTests {
             QueriedEngine("PostgreSQL", plain), QueriedEngine("PostgreSQL with indexes", valued, share: 3),
             QueriedEngine("PostgreSQL with indexes for text", textual, share: 3),
             QueriedEngine("PostgreSQL with compound indexes", compound, share: 3),
+            QueriedEngine("PostgreSQL with partial indexes", partial, share: 3),
         ]
         // Half of the rounds have more items than a batch.
         let defects = try await DifferentialQueries.findDefects(

@@ -246,7 +246,7 @@ struct CompoundIndexTests {
     func names() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(openingFile: folder.file("items"), durability: .relaxed)
-        let paths = ["a,b", "^", "^,", "A", "text:x", ",", "\u{E9}", "\u{301}"]
+        let paths = ["a,b", "^", "^,", "A", "text:x", ",", "\u{E9}", "\u{301}", "q'\u{301}"]
         let item = "{" + paths.map { "\"\($0)\":7" }.joined(separator: ",") + "}"
         try await engine.write(Data(item.utf8), key: CacheKey("x"))
         var indexes: Set<StorageIndex> = []

@@ -21,6 +21,8 @@ package struct ModelSamples {
 
     package mutating func beginRound() {
         values = (0..<Int.random(in: 1...14, using: &random)).map { _ in scalar() }
+        // Documents of partial indexes.
+        if chance(50) { values += pick(Self.partialIndexes).condition.map(\.value) }
     }
 
     // MARK: Values
@@ -233,6 +235,13 @@ package struct ModelSamples {
             let equal = ModelFilter.compare(.path(pick([Self.paths[0], Self.paths[1]])), "==", .literal(literal()))
             return .and(equal, filter(depth: 1))
         }
+        // As a partial index needs it.
+        if depth == 0, chance(20) {
+            let terms = pick(Self.partialIndexes).condition.map { term in
+                ModelFilter.compare(.path(Self.paths[term.path]), "==", .literal(term.value))
+            }
+            return terms.reduce(filter(depth: 1)) { chance(50) ? .and($0, $1) : .and($1, $0) }
+        }
         if depth < 3, chance(40) {
             switch Int.random(in: 0..<5, using: &random) {
             case 0, 1: return .and(filter(depth: depth + 1), filter(depth: depth + 1))
@@ -285,6 +294,16 @@ package struct ModelSamples {
 
     /// The numbers of the paths of indexes over several members.
     package static let compoundPaths = [[0, 1], [1, 0], [1, 2, 0], [3, 0, 4, 1], [0, 8, 6]]
+
+    /// The conditions and the order of indexes of some documents: the numbers of paths, and values.
+    package static let partialIndexes: [(condition: [(path: Int, value: ModelValue)], order: [Int])] = {
+        func text(_ text: String) -> ModelValue { .string(Array(text.unicodeScalars), spelling: "\"\(text)\"") }
+        return [
+            ([(0, .bool(false))], [1]), ([(0, .number("1"))], [1, 2]), ([(1, text("a"))], [0]),
+            ([(1, .null)], [0, 8]), ([(0, .number("-1")), (1, text("\u{E9}"))], [2]), ([(1, .number("1"))], [1]),
+            ([(0, text(""))], [4, 1]), ([(1, text("e\u{301}"))], [0]),
+        ]
+    }()
 
     package mutating func order() -> [Term] {
         // As an index over several members has it, or any other.

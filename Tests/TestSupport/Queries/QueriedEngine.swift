@@ -31,6 +31,29 @@ package struct QueriedEngine: Sendable {
         }
     }
 
+    /// Creates indexes of some documents of ``ModelSamples``.
+    package static func createPartialIndexes(of engine: any StorageBackend) async throws {
+        let paths = ModelSamples.paths.map(path)
+        for (number, partial) in ModelSamples.partialIndexes.enumerated() {
+            let members = partial.order.map { StorageIndex.Member(paths[$0], isForText: number % 2 == 0) }
+            var index = StorageIndex(members[0], Array(members.dropFirst()))
+            for term in partial.condition {
+                index = index.where(paths[term.path], equals: key(of: term.value), isForText: number % 3 == 0)
+            }
+            try await engine.createIndex(index)
+        }
+    }
+
+    /// The sort key of a value in the condition of an index.
+    private static func key(of value: ModelValue) -> StorageSortKey {
+        switch value {
+        case .bool(let bool): .integer(bool ? 1 : 0)
+        case .number(let text): Int64(text).map { .integer($0) } ?? .none
+        case .string(let scalars, _): .text(String(String.UnicodeScalarView(scalars)))
+        case .null, .broken, .array, .object: .none
+        }
+    }
+
     static func path(of steps: [ModelValue.Step]) -> String {
         StorageIndex.Member.path(of: steps.map { if case .name(let name) = $0 { name } else { "" } })
     }

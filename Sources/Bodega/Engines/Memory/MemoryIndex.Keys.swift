@@ -12,9 +12,32 @@ extension MemoryIndex {
     ///   or it is a UUID in mixed case.
     /// - It has a number that is not written as an integer of 64 bits, and that is rounded to one.
     struct Keys: Sendable {
+        private let index: StorageIndex
         private let members: [(query: JSONQuery, isForText: Bool)]
 
-        init(_ index: StorageIndex) { members = index.members.map { ($0.query, $0.isForText) } }
+        init(_ index: StorageIndex) {
+            self.index = index
+            members = index.members.map { ($0.query, $0.isForText) }
+        }
+
+        /// What the index has for an item.
+        enum Entry: Equatable {
+            case keys([StorageSortKey])
+            case irregular
+            /// It is not in a partial index.
+            case leftOut
+        }
+
+        func entry(of item: Data) -> Entry {
+            item.withUnsafeBytes { bytes in
+                guard isValidUTF8(bytes), let document = JSONScanner.document(bytes) else { return .irregular }
+                for number in index.constants.indices {
+                    guard let key = sortKey(members[number], bytes, document) else { continue }
+                    if index.leavesOut(key, ofMember: number) { return .leftOut }
+                }
+                return sortKeys(bytes, document).map(Entry.keys) ?? .irregular
+            }
+        }
 
         /// The sort keys of an item, one for each member; `nil` if it is irregular.
         func sortKeys(of item: Data) -> [StorageSortKey]? {
@@ -28,12 +51,19 @@ extension MemoryIndex {
             var keys: [StorageSortKey] = []
             keys.reserveCapacity(members.count)
             for member in members {
-                let range = member.query.find(in: bytes, document)
-                let key = StorageSortKey(bytes, range)
-                guard key.isExact(bytes, range), !member.isForText || key.isComparable else { return nil }
+                guard let key = sortKey(member, bytes, document) else { return nil }
                 keys.append(key)
             }
             return keys
+        }
+
+        /// The sort key of a member, `nil` if it makes the item irregular.
+        private func sortKey(
+            _ member: (query: JSONQuery, isForText: Bool), _ bytes: UnsafeRawBufferPointer, _ document: Range<Int>
+        ) -> StorageSortKey? {
+            let range = member.query.find(in: bytes, document)
+            let key = StorageSortKey(bytes, range)
+            return key.isExact(bytes, range) && (!member.isForText || key.isComparable) ? key : nil
         }
     }
 }

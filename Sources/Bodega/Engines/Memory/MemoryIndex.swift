@@ -13,10 +13,10 @@ struct MemoryIndex: Sendable {
         (rows, irregular) = (MemoryRows(), MemoryRows())
         var (known, unknown): ([MemoryRows.Row], [MemoryRows.Row]) = ([], [])
         for item in items {
-            if let keys = keys.sortKeys(of: item.data) {
-                known.append(MemoryRows.Row(keys, item))
-            } else {
-                unknown.append(MemoryRows.Row(irregular: item))
+            switch keys.entry(of: item.data) {
+            case .keys(let keys): known.append(MemoryRows.Row(keys, item))
+            case .irregular: unknown.append(MemoryRows.Row(irregular: item))
+            case .leftOut: break
             }
         }
         (rows, irregular) = (MemoryRows(known), MemoryRows(unknown))
@@ -28,21 +28,21 @@ struct MemoryIndex: Sendable {
     ///   - old: The item as it was, `nil` if it was absent.
     ///   - new: The item as it is, `nil` if it is gone.
     mutating func replace(_ old: MemoryCore.Entry?, with new: MemoryCore.Entry?) {
-        let oldKeys = old.flatMap { keys.sortKeys(of: $0.data) }
-        let newKeys = new.flatMap { keys.sortKeys(of: $0.data) }
-        if let old, let new, oldKeys == newKeys, old.position == new.position { return }
+        let oldEntry = old.map { keys.entry(of: $0.data) }
+        let newEntry = new.map { keys.entry(of: $0.data) }
+        if let old, let new, oldEntry == newEntry, old.position == new.position { return }
         if let old {
-            if let oldKeys {
-                rows.remove(MemoryRows.Row(oldKeys, old))
-            } else {
-                irregular.remove(.init(irregular: old))
+            switch oldEntry {
+            case .keys(let keys): rows.remove(MemoryRows.Row(keys, old))
+            case .irregular: irregular.remove(.init(irregular: old))
+            case .leftOut, nil: break
             }
         }
         if let new {
-            if let newKeys {
-                rows.insert(MemoryRows.Row(newKeys, new))
-            } else {
-                irregular.insert(.init(irregular: new))
+            switch newEntry {
+            case .keys(let keys): rows.insert(MemoryRows.Row(keys, new))
+            case .irregular: irregular.insert(.init(irregular: new))
+            case .leftOut, nil: break
             }
         }
     }

@@ -179,6 +179,7 @@ extension MemoryStorageEngine: StorageIndexes {
     /// - Throws: ``StorageError/Code/invalidArgument`` for an index for searches: a search reads all items.
     public func createIndex(_ index: StorageIndex) async throws {
         if index.searchForm != nil { throw StorageError.hasNoSearchIndex }
+        try index.checkCondition()
         items.withLock { $0.createIndex(index) }
     }
 

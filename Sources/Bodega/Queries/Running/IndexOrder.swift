@@ -21,7 +21,7 @@ extension [QueryTerm] {
     /// term; `nil` if the index has no such order.
     func equalCount(of index: StorageIndex) -> Int? {
         let members = index.members
-        return members.indices.first { first in
+        return members.indices.dropFirst(index.constants.count).first { first in
             members.count - first <= count
                 && zip(self, members[first...]).allSatisfy { $0.isOrdered(by: $1) }
         }

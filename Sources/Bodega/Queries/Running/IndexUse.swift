@@ -11,16 +11,19 @@ package struct IndexUse: Sendable, CustomStringConvertible {
     package private(set) var others: [StorageScan]
 
     /// - Parameter maximum: The maximum number of members that are compared for equality.
-    package init(of index: StorageIndex, _ condition: QueryCondition, equal maximum: Int = .max) {
+    /// - Returns: `nil` if the index is partial, and the condition does not include that of the index.
+    package init?(of index: StorageIndex, _ condition: QueryCondition, equal maximum: Int = .max) {
         self.index = index
         others = [.irregular(index)]
         narrowing = condition.narrowing(by: index.first)
         for member in index.others.prefix(maximum) {
             guard let key = Self.onlyKey(in: narrowing.possible) else { break }
+            if equal.count < index.constants.count, key != index.constants[equal.count] { return nil }
             others += doubtful + scans(of: possible.candidates.subtracting(StorageSortKeyRanges(key)))
             equal.append(key)
             narrowing = condition.narrowing(by: member)
         }
+        if equal.count < index.constants.count { return nil }
         others += doubtful
     }
 
@@ -93,7 +96,8 @@ package struct IndexUse: Sendable, CustomStringConvertible {
 
     /// The index, with its used members if these are not all.
     package var description: String {
-        if usedCount > index.others.count { return "\(index)" }
-        return "\(index) (\(index.members.prefix(usedCount).map(\.path).joined(separator: ", ")))"
+        let used = index.members.prefix(usedCount).dropFirst(index.constants.count)
+        if used.isEmpty || usedCount > index.others.count { return "\(index)" }
+        return "\(index) (\(used.map(\.path).joined(separator: ", ")))"
     }
 }

@@ -103,7 +103,7 @@ extension StorageQuery {
 
     /// Reads by an index that narrows, in any order, without finding out how many items it has.
     func planByOneIndex(on engine: StorageReader) async throws -> QueryPlan {
-        let uses = try await indexes(of: engine).map { IndexUse(of: $0, condition) }.filter(\.narrows)
+        let uses = try await indexes(of: engine).compactMap { IndexUse(of: $0, condition) }.filter(\.narrows)
         return uses.first.map { narrowed(by: $0, after: nil) } ?? reading(after: nil)
     }
 
@@ -119,8 +119,9 @@ extension StorageQuery {
     func sortingUse(of indexes: [StorageIndex]) -> IndexUse? {
         if order.isEmpty { return nil }
         let uses = indexes.compactMap { index -> IndexUse? in
-            guard let count = order.equalCount(of: index) else { return nil }
-            let use = IndexUse(of: index, condition, equal: count)
+            guard let count = order.equalCount(of: index),
+                let use = IndexUse(of: index, condition, equal: count)
+            else { return nil }
             return use.equal.count == count ? use : nil
         }
         return uses.max { left, right in
@@ -156,7 +157,7 @@ extension StorageQuery {
         if let search {
             best = Narrowed(way: .search(search), count: try await engine.count([.search(search)], upTo: limit + 1))
         }
-        for use in indexes.map({ IndexUse(of: $0, condition) }) where use.narrows {
+        for use in indexes.compactMap({ IndexUse(of: $0, condition) }) where use.narrows {
             let count = try await engine.count(use.candidates, upTo: min(limit, best?.count ?? .max) + 1)
             if count < best?.count ?? .max { best = Narrowed(way: .index(use), count: count) }
         }
@@ -176,8 +177,8 @@ extension StorageQuery {
         var plan = narrowed(by: first, after: place)
         guard best.count >= manyCandidates, engine.intersects else { return plan }
         var paths = first.usedPaths
-        for use in indexes.map({ IndexUse(of: $0, condition) }) where use.narrows && !use.usedPaths.isSubset(of: paths)
-        {
+        for use in indexes.compactMap({ IndexUse(of: $0, condition) })
+        where use.narrows && !use.usedPaths.isSubset(of: paths) {
             // To find an item in an index takes a tenth of the time for reading it, or less.
             let limit = best.count > .max / 4 ? .max - 1 : best.count * 4
             let scans = use.others + use.candidates

@@ -72,7 +72,7 @@ extension StorageQuery {
         if !order.isEmpty { return nil }
         if let search { return found(by: search, after: start?.exact) }
         // Items with one key come in insertion order.
-        let equal = indexes.map { IndexUse(of: $0, condition) }.filter { use in
+        let equal = indexes.compactMap { IndexUse(of: $0, condition) }.filter { use in
             use.isOfLastMember && (use.possible.isOneKey || use.possible.intersection(.values).isOneKey)
         }
         let use =
@@ -89,7 +89,7 @@ extension StorageQuery {
         var query = self
         query.order = []
         query.search?.relevance = nil
-        let narrowing = try await indexes(of: engine).map { IndexUse(of: $0, condition) }.filter(\.narrows)
+        let narrowing = try await indexes(of: engine).compactMap { IndexUse(of: $0, condition) }.filter(\.narrows)
         // Counting takes longer than reading the first candidate, which often matches.
         if let search = try await query.usableSearch(on: engine) {
             let plan = query.found(by: search, after: nil)

@@ -67,9 +67,10 @@ extension StorageQuery {
 }
 
 extension QueryCondition {
-    /// Whether the condition is about the first member of an index, and nothing else.
+    /// Whether the condition is about the first member of an index of all items, and nothing else.
     fileprivate func isOnly(about index: StorageIndex) -> Bool {
-        switch self {
+        if !index.constants.isEmpty { return false }
+        return switch self {
         case .and(let left, let right), .or(let left, let right):
             left.isOnly(about: index) && right.isOnly(about: index)
         case .not(let condition): condition.isOnly(about: index)

@@ -74,6 +74,13 @@ struct ConstantForm {
         }
     }
 
+    /// The sort key of all stored values that are equal to a value; `nil` if that depends on the coder, or if there are
+    /// several.
+    static func onlyKey(of value: Any) -> StorageSortKey? {
+        guard let form = ConstantForm(value, dates: nil), form.equal.isOneKey else { return nil }
+        return form.key ?? StorageSortKey.none
+    }
+
     private init(
         key: StorageSortKey?, equal: StorageSortKeyRanges, all: StorageSortKeyRanges, isOrdered: Bool, isExact: Bool,
         needsTextIndex: Bool = false

@@ -62,16 +62,21 @@ extension Queryable {
 ///
 /// With it, the open notes are read in the order of their dates, forward or backward. It also finds the notes that are
 /// open or done, with any dates, but not the notes of a day: for that, its first property has to be the date.
+///
+/// An index of only those objects that meet a condition is smaller, and costs less when other objects are written, see
+/// ``where(_:_:equals:)``.
 public struct Index<Object>: Sendable {
     /// The index over the member, or the members.
     public let storageIndex: StorageIndex
     /// The first property.
     public let keyPath: any PartialKeyPath<Object> & Sendable
-    /// The other properties, each as an index of its own.
+    /// The other properties, each as an index of its own, also those of the condition.
     private var others: [Index] = []
 
     /// The properties, each as an index of its own.
-    var properties: [Index] { [Index(StorageIndex(storageIndex.first), keyPath)] + others }
+    var properties: [Index] {
+        [Index(StorageIndex(storageIndex.members[storageIndex.constants.count]), keyPath)] + others
+    }
 
     private init(
         _ storageIndex: StorageIndex, _ keyPath: any PartialKeyPath<Object> & Sendable, _ others: [Index] = []
@@ -100,7 +105,37 @@ public struct Index<Object>: Sendable {
     /// - Returns: An index over these properties and the other one.
     public func then<Value>(_ path: String, _ keyPath: any KeyPath<Object, Value> & Sendable) -> Index {
         let next = Index(path, keyPath)
-        let members = storageIndex.others + [next.storageIndex.first]
-        return Index(StorageIndex(storageIndex.first, members), self.keyPath, others + [next])
+        return Index(storageIndex.followed(by: next.storageIndex.first), self.keyPath, others + [next])
+    }
+
+    /// Declares an index of only those objects whose property has a certain value: a *partial* index.
+    ///
+    /// ```swift
+    /// static let indexes = [Index("dueDate", \Note.dueDate).where("isDone", \Note.isDone, equals: false)]
+    /// ```
+    ///
+    /// With it, the open notes are read in the order of their dates, and found by them, as with
+    /// `Index("isDone", \Note.isDone).then("dueDate", \Note.dueDate)`. The notes that are done are not in it. So it
+    /// takes less space, and writing such a note takes less time. It serves only queries whose predicate requires the
+    /// same, joined to the rest by `&&`, such as `!$0.isDone && $0.dueDate < today`.
+    ///
+    /// Objects that are stored without the member, or with `null`, are in the index, too: if most objects have `nil`, a
+    /// partial index for another value saves little.
+    ///
+    /// - Parameters:
+    ///   - path: The path to the member that the property is stored in, see ``init(_:_:)``.
+    ///   - keyPath: The property.
+    ///   - value: A Boolean, an integer below 2^48, a string of at most 200 bytes without control characters, an
+    ///     enumeration with such a raw value, or `nil`. With another value, the program ends.
+    /// - Returns: An index of the objects whose property has the value, and that are in this index.
+    public func `where`<Value>(
+        _ path: String, _ keyPath: any KeyPath<Object, Value> & Sendable, equals value: Value
+    ) -> Index {
+        let property = Index(path, keyPath)
+        guard let key = ConstantForm.onlyKey(of: value), key.canBeConstant else {
+            preconditionFailure("An index can't have the condition that \"\(path)\" has the value \(value).")
+        }
+        let partial = storageIndex.where(path, equals: key, isForText: property.storageIndex.isForText)
+        return Index(partial, self.keyPath, others + [property])
     }
 }

@@ -8,6 +8,7 @@ extension StorageEngineConformance.Check {
         scansComeInInsertionOrder, receiversEndScans, scansSeeOneMoment, entriesHaveTheirPlaces, countsAreThoseOfScans,
         indexesAreCreatedAndRemoved, rangesComeInOrderOfTheirKeys, rangesContinueAfterPlaces,
         compoundIndexesComeInOrder,
+        partialIndexesHaveWhatTheirConditionNeeds,
         indexesHaveEachItemOnce, indexesFollowWrites,
     ]
 

@@ -13,6 +13,8 @@ enum QueryDefect: String, CaseIterable, Sendable {
     case reversesTies, comparesTextsAsCharacters, ignoresBounds, hasNoPlaces, knowsNothing
     case skipsTies, repeatsTies
     case ignoresEqualKeys, ordersByTheFirstMember, ordersNothingButTheLastMember, hasNoKeysOfAllMembers
+    case losesConditions, omitsItemsWithoutTheMember, omitsIrregularItemsOfConditions, omitsLaterMatches
+    case keepsFormerMatches
     case omitsIrregularItems, repeatsIrregularItems, refusesIrregularItems
     case indexesOnlyExistingItems, keepsRemovedItems
 
@@ -33,6 +35,9 @@ enum QueryDefect: String, CaseIterable, Sendable {
         case .skipsTies, .repeatsTies: .rangesContinueAfterPlaces
         case .ignoresEqualKeys, .ordersByTheFirstMember, .ordersNothingButTheLastMember, .hasNoKeysOfAllMembers:
             .compoundIndexesComeInOrder
+        case .losesConditions, .omitsItemsWithoutTheMember, .omitsIrregularItemsOfConditions, .omitsLaterMatches,
+            .keepsFormerMatches:
+            .partialIndexesHaveWhatTheirConditionNeeds
         case .omitsIrregularItems, .repeatsIrregularItems, .refusesIrregularItems: .indexesHaveEachItemOnce
         case .indexesOnlyExistingItems, .keepsRemovedItems: .indexesFollowWrites
         }
@@ -149,7 +154,12 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
     // MARK: Indexes
 
     func fetchIndexes() async throws -> Set<StorageIndex> {
-        defect == .forgetsIndexes ? [] : Set(created.withLock { $0.keys })
+        let indexes = created.withLock { Set($0.keys) }
+        switch defect {
+        case .forgetsIndexes: return []
+        case .losesConditions: return Set(indexes.map { StorageIndex($0.first, $0.others) })
+        default: return indexes
+        }
     }
 
     func createIndex(_ index: StorageIndex) async throws {
@@ -200,6 +210,7 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
             let irregular = try indexed(index, all).filter { $0.sortKey == nil }
             switch defect {
             case .omitsIrregularItems: return []
+            case .omitsIrregularItemsOfConditions where !index.constants.isEmpty: return []
             case .repeatsIrregularItems: return irregular + irregular.prefix(1)
             default: return irregular
             }
@@ -209,6 +220,7 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
                 guard let key = entry.sortKey else { return false }
                 return lower <= .before(key) && .before(key) < upper
             }
+            if defect == .omitsItemsWithoutTheMember, !index.constants.isEmpty, equal == [.none] { return [] }
             let isOrdered = equal.count == index.others.count || defect != .ordersNothingButTheLastMember
             let sorted = isOrdered ? sorted(found, isDescending: isDescending) : found
             let rest = place.map { place in sorted.filter { isAfter(place, $0.place, isDescending) } } ?? sorted
@@ -235,6 +247,18 @@ struct DefectiveQueries: DefectiveEngine, StorageIndexes {
             throw StorageError(.invalidArgument, "There is no such index.")
         }
         var entries = defect == .indexesOnlyExistingItems ? old : all
+        if !index.constants.isEmpty {
+            let former = Dictionary(uniqueKeysWithValues: old.map { ($0.key, sortKey(of: $0.data)) })
+            func wasMatch(_ item: StorageItem) -> Bool { former[item.key] == .some(index.constants[0]) }
+            if defect == .omitsLaterMatches {
+                entries.removeAll { item in
+                    former[item.key] != nil && !wasMatch(item) && sortKey(of: item.data) == index.constants[0]
+                }
+            } else if defect == .keepsFormerMatches {
+                entries.removeAll(where: wasMatch)
+                entries += old.filter(wasMatch)
+            }
+        }
         if defect == .keepsRemovedItems {
             let keys = Set(all.map(\.key))
             entries += old.filter { !keys.contains($0.key) }

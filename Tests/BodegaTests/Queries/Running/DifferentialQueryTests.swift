@@ -24,6 +24,9 @@ struct DifferentialQueryTests {
         try await QueriedEngine.createIndexes(of: textualMemory, forText: true)
         let compoundMemory = MemoryStorageEngine()
         try await QueriedEngine.createCompoundIndexes(of: compoundMemory)
+        let (partial, partialMemory) = (try engine("partial"), MemoryStorageEngine())
+        try await QueriedEngine.createPartialIndexes(of: partial)
+        try await QueriedEngine.createPartialIndexes(of: partialMemory)
         let engines = [
             QueriedEngine("memory", MemoryStorageEngine()),
             QueriedEngine("memory with indexes", valuedMemory, share: 2),
@@ -33,6 +36,8 @@ struct DifferentialQueryTests {
             QueriedEngine("SQLite with indexes", valued, share: 3, countsInvalidUTF8: true),
             QueriedEngine("SQLite with indexes for text", textual, share: 3, countsInvalidUTF8: true),
             QueriedEngine("SQLite with compound indexes", compound, share: 3, countsInvalidUTF8: true),
+            QueriedEngine("memory with partial indexes", partialMemory, share: 2),
+            QueriedEngine("SQLite with partial indexes", partial, share: 3, countsInvalidUTF8: true),
             QueriedEngine("disk", disk),
         ]
         let defects = try await DifferentialQueries.findDefects(

@@ -4,6 +4,8 @@ struct SQLiteColumn {
     let expressions: ArraySlice<String>
     /// The SQL of the member's sort key.
     let expression: String
+    /// The condition of a partial index.
+    private let partial: String?
     private let equal: [(expression: String, key: StorageSortKey)]
 
     /// Whether items with equal keys are in insertion order in the index.
@@ -12,10 +14,12 @@ struct SQLiteColumn {
     /// - Parameter equal: The sort keys of the members before it.
     /// - Throws: ``StorageError/Code/invalidArgument`` if SQLite can't have the index, or it has no such member.
     init(of index: StorageIndex, _ table: SQLiteTable, after equal: [StorageSortKey]) throws {
-        let expressions = try SQLiteIndex(index, of: table).expressions
+        let sqlIndex = try SQLiteIndex(index, of: table)
+        let expressions = sqlIndex.expressions
         guard equal.count < expressions.count else {
             throw StorageError(.invalidArgument, "The index \(index) has no member after \(equal.count) others.")
         }
+        partial = sqlIndex.condition
         self.expressions = expressions[equal.count...]
         expression = expressions[equal.count]
         self.equal = zip(expressions, equal).map { ($0, $1) }
@@ -54,7 +58,7 @@ struct SQLiteColumn {
     }
 
     private var first: SQLiteConditions {
-        var conditions = SQLiteConditions("")
+        var conditions = SQLiteConditions(partial ?? "")
         for (expression, key) in equal { conditions.add(expression, equals: key) }
         return conditions
     }

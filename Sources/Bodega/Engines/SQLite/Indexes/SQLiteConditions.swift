@@ -10,6 +10,12 @@ struct SQLiteConditions {
         self.values = values
     }
 
+    /// The condition of the items about which an index knows nothing.
+    init(ofIrregular index: SQLiteIndex) {
+        self.init(index.condition ?? "")
+        add("\(index.expressions[0]) = x''")
+    }
+
     /// Adds the condition that an expression has a sort key. Unlike a range of one key, it lets SQLite read by row
     /// within the index.
     mutating func add(_ expression: String, equals key: StorageSortKey) {

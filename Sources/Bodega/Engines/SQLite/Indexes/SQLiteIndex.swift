@@ -18,6 +18,9 @@ import GRDB
 ///
 /// A compound index has an expression for each member. If it knows nothing about an item because of one of them, that
 /// of the first member is an empty blob.
+///
+/// A partial index has those rows for which the first members, about which the index knows everything else, have the
+/// values of its condition, or none.
 struct SQLiteIndex: Sendable {
     let index: StorageIndex
     /// The index's name, unquoted.
@@ -28,35 +31,14 @@ struct SQLiteIndex: Sendable {
     let definition: String
     /// The expression of each member.
     let expressions: [String]
+    /// The condition of the rows in a partial index. SQLite uses such an index only for a statement with the same term.
+    let condition: String?
 
     /// The beginning of the names of all indexes of a table.
-    private static func start(of table: SQLiteTable) -> String { "\(prefix)\(table.plainName):" }
+    static func start(of table: SQLiteTable) -> String { "\(prefix)\(table.plainName):" }
 
     /// What the names of all indexes begin with.
     static let prefix = "emporium_index:"
-
-    /// SQLite ignores the case of names, so uppercase letters are marked.
-    private static func escaped(_ path: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                path.unicodeScalars.flatMap { scalar in
-                    ("A"..."Z").contains(scalar) || scalar == "^" ? ["^", scalar] : [scalar]
-                }))
-    }
-
-    private static func unescaped(_ path: Substring.UnicodeScalarView) -> String {
-        var scalars = String.UnicodeScalarView()
-        var isMarked = false
-        for scalar in path {
-            if scalar == "^", !isMarked {
-                isMarked = true
-            } else {
-                scalars.append(scalar)
-                isMarked = false
-            }
-        }
-        return String(scalars)
-    }
 
     /// - Throws: ``StorageError/Code/invalidArgument`` if the path has a name that SQLite's path expressions can't
     ///   contain, or that has several spellings in JSON.
@@ -91,34 +73,28 @@ struct SQLiteIndex: Sendable {
             throw StorageError(
                 .invalidArgument, "SQLite can't have an index over more than \(Self.maximumCount) members.")
         }
+        try index.checkCondition()
         self.index = index
         plainName = Self.start(of: table) + Self.text(of: index)
         name = "\"" + plainName.replacingOccurrences(of: "\"", with: "\"\"") + "\""
         var expressions = index.members.map(Self.expression)
+        condition = Self.condition(expressions, index.constants)
         // Only a text is irregular by itself. Other members are if the item is.
         for (other, member) in zip(expressions, index.members).dropFirst() where member.isForText {
             expressions[0] = "CASE WHEN \(other) = x'' THEN x'' ELSE \(expressions[0]) END"
         }
         self.expressions = expressions
-        definition = "CREATE INDEX \(name) ON \(table.name) (\(expressions.joined(separator: ", ")))"
+        definition =
+            "CREATE INDEX \(name) ON \(table.name) (\(expressions.joined(separator: ", ")))"
+            + (condition.map { " WHERE \($0)" } ?? "")
     }
 
     /// The maximum number of members.
     private static let maximumCount = 8
 
-    private static func text(of index: StorageIndex) -> String {
-        let members = index.members.map { member in
-            // Commas separate members.
-            let path = escaped(member.path)
-            return (member.isForText ? "text:" : "value:")
-                + (index.others.isEmpty ? path : path.replacingOccurrences(of: ",", with: "^,"))
-        }
-        return members.joined(separator: ",")
-    }
-
     /// The path of a member in SQLite's form, within quotation marks.
     static func path(of member: StorageIndex.Member) -> String {
-        plainPath(of: member).replacingOccurrences(of: "'", with: "''")
+        plainPath(of: member).doublingApostrophes
     }
 
     private static func plainPath(of member: StorageIndex.Member) -> String {
@@ -130,6 +106,25 @@ struct SQLiteIndex: Sendable {
     static func spelling(of member: StorageIndex.Member) -> String {
         let path = plainPath(of: member).utf8
         return path.contains { $0 >= 0x80 } ? "/* \(path.map { String($0, radix: 16) }.joined()) */ " : ""
+    }
+
+    /// The condition that the first members have the values of a partial index, computing each expression once.
+    private static func condition(_ expressions: [String], _ constants: [StorageSortKey]) -> String? {
+        let terms = zip(expressions, constants).map { expression, key in
+            let known = "nullif(\(expression), x'')"
+            switch key {
+            case .integer(let integer):
+                // SQLite can be wrong about the last bit of a number that is not written as an integer.
+                let bounds = (Double(integer) - 0.5, Double(integer) + 0.5)
+                return "coalesce(\(known), \(integer)) BETWEEN \(bounds.0) AND \(bounds.1)"
+            case .text(let text):
+                // Prepared statements are kept under their text, which must not be equal to that for another spelling.
+                let constant = "CAST(x'\(text.utf8.hexadecimal)' AS TEXT)"
+                return "coalesce(\(known), \(constant)) = \(constant)"
+            case .none, .real: return "\(known) IS NULL"
+            }
+        }
+        return terms.isEmpty ? nil : terms.joined(separator: " AND ")
     }
 
     private static func expression(of member: StorageIndex.Member) -> String {
@@ -194,34 +189,4 @@ struct SQLiteIndex: Sendable {
         }
     }
 
-    private static func index(named name: String, of table: SQLiteTable) -> StorageIndex? {
-        // By scalars: a name can begin with a combining mark.
-        let (name, start) = (name.unicodeScalars, start(of: table).unicodeScalars)
-        guard name.starts(with: start) else { return nil }
-        let text = name.dropFirst(start.count)
-        // An index over one member does not mark commas.
-        let texts = members(in: text)
-        let members = texts.compactMap(member)
-        if texts.count > 1, members.count == texts.count { return StorageIndex(members[0], Array(members.dropFirst())) }
-        return member(in: text).map { StorageIndex($0) }
-    }
-
-    private static func member(in text: Substring.UnicodeScalarView) -> StorageIndex.Member? {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, ["text", "value"].contains(String(parts[0])) else { return nil }
-        return StorageIndex.Member(unescaped(parts[1]), isForText: String(parts[0]) == "text")
-    }
-
-    /// The texts of members, which are separated by commas that are not marked.
-    private static func members(in text: Substring.UnicodeScalarView) -> [Substring.UnicodeScalarView] {
-        var (members, start, isMarked) = ([Substring.UnicodeScalarView](), text.startIndex, false)
-        for index in text.indices {
-            if text[index] == ",", !isMarked {
-                members.append(text[start..<index])
-                start = text.index(after: index)
-            }
-            isMarked = text[index] == "^" && !isMarked
-        }
-        return members + [text[start...]]
-    }
 }

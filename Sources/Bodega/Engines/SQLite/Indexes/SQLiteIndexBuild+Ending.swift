@@ -12,7 +12,7 @@ extension SQLiteIndexBuild {
         try db.changeSchema(
             """
             UPDATE main.sqlite_master SET name = \(literal(index.name)), tbl_name = \(literal(table.name)),
-            sql = '\(index.definition.replacingOccurrences(of: "'", with: "''"))'
+            sql = '\(index.definition.doublingApostrophes)'
             WHERE type = 'index' AND name = \(literal(names.keys))
             """
         ) {

@@ -116,7 +116,7 @@ struct SQLiteIndexBuild: Sendable {
     /// The name of a table as text in SQL.
     func literal(_ quotedName: String) -> String {
         let name = quotedName.dropFirst().dropLast().replacingOccurrences(of: "\"\"", with: "\"")
-        return "'\(name.replacingOccurrences(of: "'", with: "''"))'"
+        return "'\(name.doublingApostrophes)'"
     }
 
     func hasTable(_ name: String, in db: Database) throws -> Bool {
@@ -148,12 +148,15 @@ struct SQLiteIndexBuild: Sendable {
         try db.executeDirectly(
             """
             INSERT INTO main.\(names.state) VALUES (\(first), \(last), 0, \(total), \
-            '\(roots(in: db).replacingOccurrences(of: "'", with: "''"))', \(state.creation))
+            '\(roots(in: db).doublingApostrophes)', \(state.creation))
             """)
         return state
     }
 
     // MARK: Rows
+
+    /// The condition of the rows in a partial index, after another one.
+    private var indexed: String { index.condition.map { " AND \($0)" } ?? "" }
 
     /// Reads the next part.
     ///
@@ -182,7 +185,7 @@ struct SQLiteIndexBuild: Sendable {
         let statement = try SQLiteStatement(
             """
             SELECT rowid, \(index.expressions.joined(separator: ", ")) FROM \(table.name)
-            WHERE rowid BETWEEN ?1 AND ?2 ORDER BY \(columns.map { "\($0 + 2)" }.joined(separator: ", "))
+            WHERE rowid BETWEEN ?1 AND ?2\(indexed) ORDER BY \(columns.map { "\($0 + 2)" }.joined(separator: ", "))
             """, in: db)
         defer { statement.reset() }
         try statement.bind(part.first, at: 1)
@@ -232,7 +235,7 @@ struct SQLiteIndexBuild: Sendable {
             _ = try statement.step()
         }
         state.next = part.last < state.last ? part.last + 1 : nil
-        state.count += part.entries.count
+        state.count += part.count
         try db.executeDirectly(
             "UPDATE main.\(names.state) SET next = \(state.next.map(String.init) ?? "NULL"), count = \(state.count)")
         return state
@@ -254,7 +257,7 @@ struct SQLiteIndexBuild: Sendable {
             """
             DELETE FROM main.\(names.rows) WHERE id IN (\(changed));
             INSERT INTO main.\(names.rows) SELECT rowid, \(index.expressions.joined(separator: ", "))
-            FROM \(table.name) WHERE rowid IN (\(changed));
+            FROM \(table.name) WHERE rowid IN (\(changed))\(indexed);
             DELETE FROM main.\(names.changed) WHERE id <= \(part.last);
             """)
         return part.last == .max

@@ -25,10 +25,9 @@ extension SQLiteTable {
                 SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), orderedBy: "rowid", receive)
         case .search(let search): try self.search(search, fields, in: db, receive)
         case .irregular(let index):
-            let expression = try SQLiteIndex(index, of: self).expressions[0]
             // The order of a compound index is that of the other members' keys.
             let order = index.others.isEmpty ? "rowid" : nil
-            try read(SQLiteConditions("\(expression) = x''"), orderedBy: order, receive)
+            try read(SQLiteConditions(ofIrregular: SQLiteIndex(index, of: self)), orderedBy: order, receive)
         case .approximate(let index, let equal, let lower, let upper):
             let column = try SQLiteColumn(of: index, self, after: equal)
             var conditions = column.conditions(from: lower, to: upper)
@@ -88,7 +87,7 @@ extension SQLiteTable {
         switch scan {
         case .all(let position): return SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min)))
         case .irregular(let index):
-            return SQLiteConditions("\(try SQLiteIndex(index, of: self).expressions[0]) = x''")
+            return try SQLiteConditions(ofIrregular: SQLiteIndex(index, of: self))
         case .approximate(let index, let equal, let lower, let upper):
             let column = try SQLiteColumn(of: index, self, after: equal)
             var conditions = column.conditions(from: lower, to: upper)

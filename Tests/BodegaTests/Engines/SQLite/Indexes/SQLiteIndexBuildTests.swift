@@ -109,13 +109,15 @@ struct SQLiteIndexBuildTests {
     func statements() async throws {
         print("statements beside the creation of an index: EMPORIUM_SEED=\(Seed.current)")
         var random = SeededGenerator(seed: Seed.current)
+        let partial = StorageIndex("a").where("a", equals: .integer(3), isForText: false)
         for round in 0..<TestSizes.indexBuilds {
-            try await engine.removeIndex(index)
+            for index in [self.index, partial] { try await engine.removeIndex(index) }
+            let index = round % 3 == 2 ? partial : self.index
             try await fill(Int.random(in: 20...80, using: &random))
             let source = Locked(random)
             let done = Locked<[String]>([])
             random = SeededGenerator(seed: random.next())
-            try await builder(rows: Int.random(in: 1...12, using: &random)) { [other] count, total in
+            try await builder(of: index, rows: Int.random(in: 1...12, using: &random)) { [other] count, total in
                 source.withLock { random in
                     for _ in 0..<Int.random(in: 0...3, using: &random) {
                         let sql = randomStatement(&random)
@@ -131,7 +133,7 @@ struct SQLiteIndexBuildTests {
                     }
                 }
             }.create()
-            try await expectComplete("round \(round), seed \(Seed.current), \(done.withLock { $0 })")
+            try await expectComplete([index], nil, "round \(round), seed \(Seed.current), \(done.withLock { $0 })")
         }
     }
 
