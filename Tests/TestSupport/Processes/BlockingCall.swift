@@ -3,8 +3,8 @@ import Foundation
 
 /// Runs a closure that blocks, such as a read of a pipe, on a thread of its own.
 ///
-/// On Linux, libdispatch has one thread per processor, on which Swift's tasks run, too. If these threads block, it takes
-/// libdispatch a second to start another one, and all tests of the process wait.
+/// On Linux, libdispatch has one thread per processor, on which Swift's tasks run, too. If these threads block,
+/// libdispatch starts another one only after a second, and all tests of the process wait.
 package func blocking<Value: Sendable, Failure: Error>(
     _ call: @escaping @Sendable () throws(Failure) -> Value
 ) async throws(Failure) -> Value {
