@@ -14,13 +14,6 @@ import Testing
         #expect(try await shell("exit 7").run(input: input).status == 7)
     }
 
-    @Test func `A started program is ended by a broken pipe, as usual`() async throws {
-        // The shell reports a signal as 128 and its number.
-        let result = try await shell("{ yes; echo $? >&2; } | head -n 1").run()
-        #expect(result.text == "y\n")
-        #expect(result.errors == "\(128 + SIGPIPE)\n")
-    }
-
     @Test func `The output and the errors of a program are collected together`() async throws {
         let result = try await shell("cat; seq 100000 >&2; seq 100000").run(input: "first\n")
         let numbers = (1...100_000).map { "\($0)\n" }.joined()
