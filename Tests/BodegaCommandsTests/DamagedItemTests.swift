@@ -164,7 +164,7 @@ struct DamagedItemTests {
             process.executableURL = URL(fileURLWithPath: "/bin/cp")
             process.arguments = ["--archive", file.path, folder.appendingPathComponent("copy").path]
             try process.start()
-            process.waitUntilExit()
+            await blocking { process.waitUntilExit() }
             let copied = await bodega("verify", store)
             #expect(copied.status == 0)
             #expect(copied.text.hasPrefix("remark: The file is a copy of this item's, "))

@@ -30,11 +30,4 @@ struct EncryptedPlace {
         try await base.write(data, key: CacheKey(key))
     }
 }
-
-/// Runs the tool in this process.
-func bodega(arguments: [String], input: [UInt8] = []) async -> RunResult {
-    let test = TestConsole(input: input)
-    let status = await Tool.run(arguments, console: test.console)
-    return RunResult(status: status, output: test.output.bytes, errors: test.errors.text)
-}
 #endif

@@ -212,7 +212,7 @@ struct StallTests {
         var stored: [Visit] = []
         let began = ContinuousClock.now
         do {
-            try await waitUntil("all stores agreed with the database", within: .seconds(30)) {
+            try await waitUntil("all stores agreed with the database", within: .seconds(120)) {
                 stored = try await objects.fetchAllObjects().objects
                 // The server orders items by numbers of transactions, which can commit in another order.
                 let sorted = stored.sorted { $0.id < $1.id }

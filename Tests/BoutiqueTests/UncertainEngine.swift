@@ -80,10 +80,10 @@ final class UncertainEngine: ForwardingStorageEngine {
     }
 }
 
-/// Waits until a condition holds, for 20 seconds at most.
+/// Waits until a condition holds, for two minutes at most, because the machine may be busy.
 @MainActor
 func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(120)
     while ContinuousClock.now < end {
         if try await condition() { return true }
         await Task.yield()

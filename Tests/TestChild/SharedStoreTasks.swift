@@ -65,10 +65,5 @@ func transferUnits(_ arguments: [String]) async throws {
 
 /// Waits for a line of input without blocking a task's thread.
 func waitForLine() async {
-    await withCheckedContinuation { continuation in
-        DispatchQueue.global().async {
-            _ = readLine()
-            continuation.resume()
-        }
-    }
+    await blocking { _ = readLine() }
 }

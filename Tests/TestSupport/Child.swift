@@ -38,11 +38,7 @@ package final class Child: @unchecked Sendable {
 
     /// The next line of the process's output, or `nil` at the end.
     package func nextLine() async -> String? {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: self.unread.withLock(self.takeLine))
-            }
-        }
+        await blocking { self.unread.withLock(self.takeLine) }
     }
 
     private func takeLine(_ unread: inout Data) -> String? {
@@ -62,7 +58,7 @@ package final class Child: @unchecked Sendable {
     package func lines() async -> [String] {
         var lines: [String] = []
         while let line = await nextLine() { lines.append(line) }
-        process.waitUntilExit()
+        await blocking { self.process.waitUntilExit() }
         return lines
     }
 

@@ -84,10 +84,7 @@ final class Terminal: @unchecked Sendable {
     /// - Returns: What was shown so far, with line ends as a program writes them.
     @discardableResult
     func read(until text: String? = nil) async -> String {
-        // On a thread that may block, so that other tests continue.
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: self.readWaiting(until: text)) }
-        }
+        await blocking { self.readWaiting(until: text) }
     }
 
     private func readWaiting(until text: String?) -> String {
@@ -104,11 +101,7 @@ final class Terminal: @unchecked Sendable {
     /// Reads to the end and waits for the program.
     func finish() async -> (output: String, status: Int32) {
         let output = await read()
-        return await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                self.process.waitUntilExit()
-                continuation.resume(returning: (output, self.process.terminationStatus))
-            }
-        }
+        await blocking { self.process.waitUntilExit() }
+        return (output, process.terminationStatus)
     }
 }

@@ -96,7 +96,7 @@ struct MessageTests {
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
             process.arguments = ["-c", script, "sh", folder.path + "/store"]
             try process.start()
-            process.waitUntilExit()
+            await blocking { process.waitUntilExit() }
             try #require(process.terminationStatus == 0)
             for command in ["compact", "stat"] {
                 let result = await bodega(command, store)
@@ -108,7 +108,7 @@ struct MessageTests {
             removal.executableURL = URL(fileURLWithPath: "/bin/rm")
             removal.arguments = ["-r", folder.path + "/store/one"]
             try removal.start()
-            removal.waitUntilExit()
+            await blocking { removal.waitUntilExit() }
         }
     }
     #endif

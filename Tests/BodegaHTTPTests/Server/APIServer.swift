@@ -26,9 +26,7 @@ final class APIServer: Sendable {
         process.standardInput = input
         try process.start()
         try input.fileHandleForReading.close()
-        let line = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: output.fileHandleForReading.availableData) }
-        }
+        let line = await blocking { output.fileHandleForReading.availableData }
         let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard let port = Int(text) else {
             throw Failure(description: "The server of the tests does not start: \(text)")

@@ -260,8 +260,8 @@ struct SearchIndexUseTests {
             let copying = Process()
             copying.executableURL = URL(fileURLWithPath: "/bin/sh")
             copying.arguments = ["-c", command, engine.file.path, file.path]
-            try copying.run()
-            copying.waitUntilExit()
+            try copying.start()
+            await blocking { copying.waitUntilExit() }
             let copy = try SQLiteStorageEngine(opening: folder.directory, databaseFilename: name)
             let storage = ObjectStorage<Article>(storage: copy)
             #expect(try await copy.fetchIndexes().contains(index) == isSame, "\(name)")

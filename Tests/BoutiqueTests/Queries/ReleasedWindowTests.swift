@@ -28,7 +28,8 @@ struct ReleasedWindowTests {
         let engine = try await pictures(isOnDisk, folder)
         let gallery = ReplacingGallery(ObjectStorage(storage: engine))
         try await gallery.window.itemsHaveLoaded()
-        #expect(engine.count >= Self.size)
+        // Not all, if an index was ready before the first read.
+        #expect(engine.count >= 50)
         _ = engine.take()
         let text = "Sea of 59"
         for length in 1...text.count {

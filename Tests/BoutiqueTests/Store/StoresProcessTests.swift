@@ -59,7 +59,7 @@ struct StoresProcessTests {
         }
         print("\(deaths.withLock { $0 }) killed, \(observations.withLock { $0 }) observations")
         #expect(observations.withLock { $0 } > 4 * TestSizes.transfers)
-        #expect(try sum(file) == UnitAccount.total)
+        #expect(try await sum(file) == UnitAccount.total)
     }
 
     @Test("A transaction of a killed process is stored in all of its collections, or in none")
@@ -73,7 +73,7 @@ struct StoresProcessTests {
             for _ in 0..<Int.random(in: 1...20, using: &random) { _ = await child.nextLine() }
             child.kill()
             _ = await child.lines()
-            #expect(try sum(file) == UnitAccount.total, "round \(round)")
+            #expect(try await sum(file) == UnitAccount.total, "round \(round)")
         }
     }
 
@@ -86,7 +86,7 @@ struct StoresProcessTests {
     }
 
     /// The sum of all units, as Python's SQLite finds it.
-    private func sum(_ file: URL) throws -> Int? {
+    private func sum(_ file: URL) async throws -> Int? {
         let program = """
             import json, sqlite3, sys
             file = sqlite3.connect(sys.argv[1])
@@ -102,8 +102,7 @@ struct StoresProcessTests {
         process.arguments = ["python3", "-c", program, file.path]
         process.standardOutput = output
         try process.start()
-        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        let printed = await process.output(output)
         return Int(String(decoding: printed, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 }

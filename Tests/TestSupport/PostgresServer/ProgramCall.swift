@@ -40,13 +40,9 @@ package struct ProgramCall: Sendable {
         self.folder = folder
     }
 
-    /// Runs the program and waits on a thread that may block.
+    /// Runs the program and waits on another thread.
     package func run(input: String? = nil) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Swift.Result { try runBlocking(input: input) })
-            }
-        }
+        try await blocking { try runBlocking(input: input) }
     }
 
     /// Runs the program and blocks this thread until it ends.
@@ -61,11 +57,11 @@ package struct ProgramCall: Sendable {
         // All three pipes concurrently, so that the program never blocks on one of them.
         let complaints = Collected()
         let group = DispatchGroup()
-        DispatchQueue.global().async(group: group) {
+        group.block {
             complaints.data = errors.fileHandleForReading.readDataToEndOfFile()
         }
         if let input {
-            DispatchQueue.global().async(group: group) {
+            group.block {
                 // A program that ends early does not read all input. Its exit status reports that.
                 do { try feed.fileHandleForWriting.write(contentsOf: Data(input.utf8)) } catch {}
                 do { try feed.fileHandleForWriting.close() } catch {}

@@ -84,9 +84,9 @@ struct Program {
     func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 }
 
-/// Waits on a thread outside of the cooperative pool.
+/// Waits on a thread of its own. On Linux, libdispatch's threads are those of the cooperative pool.
 func blocking<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
     await withCheckedContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(returning: work()) }
+        Thread.detachNewThread { continuation.resume(returning: work()) }
     }
 }

@@ -143,8 +143,8 @@ extension SQLiteIndexBuildTests {
         dump.executableURL = URL(fileURLWithPath: "/bin/sh")
         dump.arguments = ["-c", "sqlite3 \"$0\" .dump | sqlite3 \"$1\"", folder.file("data.sqlite3").path]
         dump.arguments?.append(folder.file("copy.sqlite3").path)
-        try dump.run()
-        dump.waitUntilExit()
+        try dump.start()
+        await blocking { dump.waitUntilExit() }
         let copy = try SQLiteStorageEngine(opening: folder.directory, databaseFilename: "copy")
         #expect(try remains(in: "copy").count == 9)
         var builder = try SQLiteIndexBuilder(of: SQLiteIndex(index, of: copy.table), copy.table, in: copy.core)
