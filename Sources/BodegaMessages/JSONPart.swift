@@ -122,14 +122,8 @@ package struct JSONMembers {
     fileprivate let object: JSONPart
     fileprivate let members: [String: JSONPart]
 
-    /// A member; `nil` if it is missing or `null`.
-    package subscript(name: String) -> JSONPart? {
-        guard let part = members[name], !part.isNull else { return nil }
-        return part
-    }
-
-    /// A member, which may be `null`.
-    package func present(_ name: String) -> JSONPart? { members[name] }
+    /// A member; `nil` if it is missing.
+    package subscript(name: String) -> JSONPart? { members[name] }
 
     /// A member that must be there.
     package func required(_ name: String) throws -> JSONPart {

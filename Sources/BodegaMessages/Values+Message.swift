@@ -4,7 +4,9 @@ package import RecordCoder
 
 extension Date {
     /// The milliseconds since 1970, in which messages name moments. Moments that don't fit are the last ones that do.
-    package var milliseconds: Int { Int(exactly: (timeIntervalSince1970 * 1000).rounded()) ?? (self < Date() ? .min : .max) }
+    package var milliseconds: Int {
+        Int(exactly: (timeIntervalSince1970 * 1000).rounded()) ?? (self < Date() ? .min : .max)
+    }
 
     package init(milliseconds: Int) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }
@@ -53,13 +55,11 @@ extension Data {
 
     /// Reads what ``addItem(to:)`` has written; `nil` if there is nothing.
     package init?(item members: JSONMembers) throws {
-        // An item can be the text "null".
-        if let value = members.present("value") {
-            self = value.data
-        } else if let data = members["data"] {
-            self = try data.base64()
-        } else {
-            return nil
+        switch (members["value"], members["data"]) {
+        case (nil, nil): return nil
+        case (let value?, nil): self = value.data
+        case (nil, let data?): self = try data.base64()
+        case (_?, let data?): throw data.error("the only form of the item's bytes")
         }
     }
 }
@@ -131,7 +131,7 @@ extension StoragePlace: JSONObjectMember, JSONReadable {
     package init(_ part: JSONPart) throws {
         let members = try part.members()
         self.init(
-            sortKey: try members.present("sortKey").map(StorageSortKey.init),
+            sortKey: try members["sortKey"].map(StorageSortKey.init),
             position: try members.required("position").int())
     }
 }

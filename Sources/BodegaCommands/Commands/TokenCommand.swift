@@ -43,7 +43,8 @@ struct CreateTokenCommand: ConsoleCommand {
     var on: [String] = []
 
     @Option(
-        help: ArgumentHelp("A filter expression of RFC 9535: the items that exist for the client.", valueName: "filter"))
+        help: ArgumentHelp("A filter expression of RFC 9535: the items that exist for the client.", valueName: "filter")
+    )
     var `where`: String?
 
     @Option(

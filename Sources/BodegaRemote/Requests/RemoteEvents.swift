@@ -49,7 +49,9 @@ final class RemoteEvents: Sendable {
         var delay = Duration.milliseconds(100)
         while !Task.isCancelled {
             do {
-                let headers = ["Accept": "text/event-stream"].merging(cursor.map { ["Last-Event-ID": $0] } ?? [:]) { $1 }
+                let headers = ["Accept": "text/event-stream"].merging(cursor.map { ["Last-Event-ID": $0] } ?? [:]) {
+                    $1
+                }
                 let stream = try await requests.open(.get, path, headers: headers, timeLimit: silence)
                 // Changes may have been made before the stream was open.
                 signals.send()

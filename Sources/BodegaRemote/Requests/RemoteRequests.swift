@@ -180,8 +180,9 @@ struct RemoteRequests: Sendable {
                 lines.append(part)
                 while let line = lines.next() {
                     let part = try read { try JSONPart(line) }
-                    guard line.starts(with: Self.beginsEnd) || line.starts(with: Self.beginsError)
-                        || line.starts(with: Self.beginsAgain)
+                    guard
+                        line.starts(with: Self.beginsEnd) || line.starts(with: Self.beginsError)
+                            || line.starts(with: Self.beginsAgain)
                     else {
                         if try !body(part, nil) { return }
                         continue

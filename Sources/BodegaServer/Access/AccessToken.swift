@@ -45,7 +45,9 @@ public struct AccessGrant: Codable, Hashable, Sendable {
             case .manage: rights.insert(.manage)
             }
         }
-        return if let filter { try StorageScope(matching: filter, rights: rights) } else { StorageScope(rights: rights) }
+        return if let filter { try StorageScope(matching: filter, rights: rights) } else {
+            StorageScope(rights: rights)
+        }
     }
 }
 

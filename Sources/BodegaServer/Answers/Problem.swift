@@ -60,6 +60,7 @@ enum RequestRefusal: Error {
     case tooManyStreams
     case misdirected
     case notJSON
+    case wrongMethod([HTTPRequest.Method])
     case rangeNotSatisfiable(Int)
 
     func response() -> Response {
@@ -73,6 +74,8 @@ enum RequestRefusal: Error {
                 (.misdirectedRequest, "misdirected", "The host of the request is not this machine.")
             case .notJSON:
                 (.unsupportedMediaType, "invalidArgument", "The type of the body is not application/json.")
+            case .wrongMethod:
+                (.methodNotAllowed, "invalidArgument", "The address has no such method.")
             case .tooManyStreams:
                 (.tooManyRequests, "rateLimited", "The client has as many open streams as it may have.")
             case .rangeNotSatisfiable: (.rangeNotSatisfiable, "invalidArgument", "The item has no such range.")
@@ -82,6 +85,7 @@ enum RequestRefusal: Error {
         ])
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         switch self {
+        case .wrongMethod(let allowed): headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ")
         case .tooManyStreams: headers[.retryAfter] = "5"
         case .unauthorized: headers[.wwwAuthenticate] = "Bearer"
         case .rangeNotSatisfiable(let count): headers[.contentRange] = "bytes */\(count)"

@@ -18,7 +18,8 @@ extension StorageRoutes {
     func events(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         guard let log = collection.engine.log else { throw StorageError.noLog }
         try scopes.checkStreams(of: request.client, limit: limits.streams)
-        let last = request.request.headers[.lastEvent] ?? request.request.uri.queryParameters["since"].map { String($0) }
+        let last =
+            request.request.headers[.lastEvent] ?? request.request.uri.queryParameters["since"].map { String($0) }
         let start = if let last { StorageCursor(rawValue: last) } else { try await log.fetchCursor() }
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],

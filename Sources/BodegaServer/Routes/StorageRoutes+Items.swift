@@ -22,7 +22,9 @@ extension StorageRoutes {
             headers[.emporiumCreated] = String(dates.createdAt.milliseconds)
             headers[.emporiumUpdated] = String(dates.updatedAt.milliseconds)
         }
-        if let match = request.request.headers[.ifMatch], !match.matches(tag) { throw RequestRefusal.preconditionFailed }
+        if let match = request.request.headers[.ifMatch], !match.matches(tag) {
+            throw RequestRefusal.preconditionFailed
+        }
         if let noMatch = request.request.headers[.ifNoneMatch], noMatch.matches(tag) {
             return Response(status: .notModified, headers: headers)
         }
@@ -34,7 +36,8 @@ extension StorageRoutes {
                 headers[.contentRange] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(item.data.count)"
                 return Response(
                     status: .partialContent, headers: headers,
-                    body: ResponseBody(byteBuffer: ByteBuffer(bytes: item.data.dropFirst(bytes.lowerBound).prefix(bytes.count))))
+                    body: ResponseBody(
+                        byteBuffer: ByteBuffer(bytes: item.data.dropFirst(bytes.lowerBound).prefix(bytes.count))))
             case .unsatisfiable: throw RequestRefusal.rangeNotSatisfiable(item.data.count)
             case .ignored: break
             }

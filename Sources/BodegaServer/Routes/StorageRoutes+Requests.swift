@@ -144,7 +144,11 @@ extension StorageRoutes {
                 spool.end(.failure(error))
             }
         }
-        await withTaskCancellationHandler { await spool.wait() } onCancel: { task.cancel() }
+        await withTaskCancellationHandler {
+            await spool.wait()
+        } onCancel: {
+            task.cancel()
+        }
         let headers: HTTPFields = [.contentType: "application/x-ndjson", .cacheControl: "no-store"]
         // Mostly all of it: then an error has a status of its own, and a small answer a length.
         if let whole = spool.whole() {

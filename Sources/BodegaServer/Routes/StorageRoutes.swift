@@ -45,6 +45,29 @@ public struct StorageRoutes: Sendable {
         scopes = ScopedCollections(collections)
     }
 
+    /// The routes of a collection.
+    private static let collectionRoutes:
+        [(
+            path: RouterPath, method: HTTPRequest.Method,
+            body: @Sendable (StorageRoutes) -> @Sendable (ClientRequest, ClientCollection) async throws -> Response
+        )] = [
+            ("", .get, describe),
+            ("items/:key", .get, item),
+            ("items/:key", .head, item),
+            ("items/:key", .put, write),
+            ("items/:key", .delete, remove),
+            ("fetch", .post, fetch),
+            ("scan", .post, scan),
+            ("cursor", .get, cursor),
+            ("changes", .post, changes),
+            ("events", .get, events),
+            ("indexes", .get, indexes),
+            ("indexes", .post, createIndex),
+            ("indexes/remove", .post, removeIndex),
+            ("references", .get, references),
+            ("references", .put, declareReferences),
+        ]
+
     /// Adds the routes to a router or a group.
     public func add(to router: some RouterMethods<some RequestContext>) {
         let version = router.group("v1")
@@ -55,25 +78,28 @@ public struct StorageRoutes: Sendable {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: openAPI)))
         }
         on(version, "batch", .post) { try await batch($0, of: $1) }
+        refuseOthers(than: [.get], version, "health")
+        refuseOthers(than: [.get], version, "openapi.json")
+        refuseOthers(than: [.post], version, "batch")
         let group = version.group("collections/:collection")
-        onCollection(group, "", .get) { _, collection in
-            .json(CollectionDescription(collection.engine))
+        for route in Self.collectionRoutes { onCollection(group, route.path, route.method, route.body(self)) }
+        for routes in Dictionary(grouping: Self.collectionRoutes, by: \.path.description).values {
+            refuseOthers(than: routes.map(\.method), group, routes[0].path)
         }
-        for method in [HTTPRequest.Method.get, .head] {
-            onCollection(group, "items/:key", method) { try await item($0, in: $1) }
+    }
+
+    /// Answers requests with other methods; see RFC 9110, section 15.5.6.
+    private func refuseOthers(
+        than allowed: [HTTPRequest.Method], _ router: some RouterMethods<some RequestContext>, _ path: RouterPath
+    ) {
+        let methods: [HTTPRequest.Method] = [.get, .head, .put, .post, .delete, .patch, .options, .trace, .query]
+        for method in methods where !allowed.contains(method) {
+            router.on(path, method: method) { _, _ in RequestRefusal.wrongMethod(allowed).response() }
         }
-        onCollection(group, "items/:key", .put) { try await write($0, in: $1) }
-        onCollection(group, "items/:key", .delete) { try await remove($0, in: $1) }
-        onCollection(group, "fetch", .post) { try await fetch($0, in: $1) }
-        onCollection(group, "scan", .post) { try await scan($0, in: $1) }
-        onCollection(group, "cursor", .get) { try await cursor($0, in: $1) }
-        onCollection(group, "changes", .post) { try await changes($0, in: $1) }
-        onCollection(group, "events", .get) { try await events($0, in: $1) }
-        onCollection(group, "indexes", .get) { try await indexes($0, in: $1) }
-        onCollection(group, "indexes", .post) { try await createIndex($0, in: $1) }
-        onCollection(group, "indexes/remove", .post) { try await removeIndex($0, in: $1) }
-        onCollection(group, "references", .get) { try await references($0, in: $1) }
-        onCollection(group, "references", .put) { try await declareReferences($0, in: $1) }
+    }
+
+    private func describe(_ request: ClientRequest, _ collection: ClientCollection) -> Response {
+        .json(CollectionDescription(collection.engine))
     }
 
     /// A request, with the client that it is from.
@@ -182,6 +208,10 @@ private func isThisMachine(_ authority: String?) -> Bool {
         let rest = authority.dropFirst(host.count)
         return rest.isEmpty || rest.first == ":" && rest.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
+}
+
+extension HTTPRequest.Method {
+    fileprivate static let query = HTTPRequest.Method("QUERY")!
 }
 
 extension StorageClient {

@@ -15,10 +15,13 @@ struct AccessTests {
     init() { tokens = AccessTokens(storage: database.collection(named: "tokens")) }
 
     private func server(limits: StorageServerLimits = .init()) async throws -> TestServer {
-        try await TestServer(access: tokens, limits: limits, ["notes": database, "folders": database.collection(named: "folders")])
+        try await TestServer(
+            access: tokens, limits: limits, ["notes": database, "folders": database.collection(named: "folders")])
     }
 
-    private func token(_ rights: Set<AccessGrant.Right>, expiresAt: Date? = nil) async throws -> (token: String, id: String) {
+    private func token(_ rights: Set<AccessGrant.Right>, expiresAt: Date? = nil) async throws -> (
+        token: String, id: String
+    ) {
         let made = try await tokens.create(
             name: "test", grants: [AccessGrant(collection: "notes", rights: rights)], expiresAt: expiresAt)
         return (made.token, made.stored.id)
@@ -142,7 +145,10 @@ struct AccessTests {
         for host in ["example.com", "localhost.example.com", "127.0.0.1.example.com", "127.0.0.1:80x", ""] {
             #expect([400, 421].contains(try await status(host, json)), "\(host)")
         }
-        for type in [nil, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/plain; application/json"] {
+        for type in [
+            nil, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data",
+            "text/plain; application/json",
+        ] {
             #expect(try await status("localhost", type) == 415)
         }
         #expect(try await status("localhost", "Application/JSON; charset=utf-8") == 200)

@@ -42,8 +42,11 @@ struct RemoteEngineTests {
         let key = CacheKey("k")
         let batches = [
             (engine: a as any StorageBackend, batch: StorageBatch([.write(key: key, data: Data("1".utf8))])),
-            (engine: b, batch: StorageBatch(
-                [.write(key: key, data: Data("2".utf8))], if: [StorageCondition(key: key, data: nil)])),
+            (
+                engine: b,
+                batch: StorageBatch(
+                    [.write(key: key, data: Data("2".utf8))], if: [StorageCondition(key: key, data: nil)])
+            ),
         ]
         let first = try await StorageBatchGroup.apply(batches).map(\.value.wasApplied)
         #expect(first == [true, true])
@@ -60,7 +63,9 @@ struct RemoteEngineTests {
 
         func send(_ request: HTTPStorageRequest) async throws -> HTTPStorageResponse {
             var response = try await URLSessionTransport.shared.send(request)
-            if request.url.path.hasSuffix("scan") || request.url.path.hasSuffix("fetch") || request.url.path.hasSuffix("changes") {
+            if request.url.path.hasSuffix("scan") || request.url.path.hasSuffix("fetch")
+                || request.url.path.hasSuffix("changes")
+            {
                 response.body = response.body.prefix(bytes)
             }
             return response
@@ -123,7 +128,9 @@ struct RemoteEngineTests {
         await signals.next()
         let cursor = try await remote.fetchCursor()
         await server.stop()
-        let error = await #expect(throws: StorageError.self) { try await remote.write(Data("1".utf8), key: CacheKey("a")) }
+        let error = await #expect(throws: StorageError.self) {
+            try await remote.write(Data("1".utf8), key: CacheKey("a"))
+        }
         #expect(error?.code == .unreachable)
         await #expect(throws: StorageError.self) { try await remote.fetchAll() }
         try await engine.write(Data("2".utf8), key: CacheKey("b"))
@@ -178,7 +185,10 @@ struct RemoteEngineTests {
             #expect(part.range == "bytes \(start)-\(start + expected.count - 1)/10", "\(range)")
         }
         for range in ["bytes=10-", "bytes=-0"] { #expect(try await send("GET", [("Range", range)]).status == 416) }
-        for range in ["bytes=4-2", "bytes=a-b", "lines=1-2", "bytes=0-1,3-4", "bytes=-", "bytes=--1", "bytes=99999999999999999999-"] {
+        for range in [
+            "bytes=4-2", "bytes=a-b", "lines=1-2", "bytes=0-1,3-4", "bytes=-", "bytes=--1",
+            "bytes=99999999999999999999-",
+        ] {
             let all = try await send("GET", [("Range", range)])
             #expect(all.status == 200 && all.body == "0123456789", "\(range)")
         }
@@ -189,16 +199,25 @@ struct RemoteEngineTests {
         #expect(try await send("DELETE").status == 204)
     }
 
-    @Test("Requests that are no messages are refused as problems", arguments: [
-        ("scan", ""), ("scan", "[]"), ("scan", "{"), ("scan", #"{"scans":[{"all":1}]}"#),
-        ("scan", #"{"scans":[{"range":{"index":{"members":[]},"from":"start","to":"end"}}]}"#),
-        ("scan", #"{"scans":[{"range":{"index":{"members":[{"path":"a"}]},"equal":[1],"from":"start","to":"end"}}]}"#),
-        ("scan", #"{"fields":["everything"]}"#), ("scan", #"{"countLimit":"1"}"#), ("fetch", "{}"),
-        ("fetch", #"{"keys":[{"key":"a","kind":"b"}]}"#), ("fetch", #"{"keys":[{"key":"\ud800"}]}"#),
-        ("changes", "{}"), ("indexes", #"{"search":[]}"#),
-        ("scan", #"{"scans":[{"search":{"index":{"search":["a"]},"expression":"# + String(repeating: #"{"not":"#, count: 5_000) + "{}"
-            + String(repeating: "}", count: 5_000) + "}}]}"),
-    ])
+    @Test(
+        "Requests that are no messages are refused as problems",
+        arguments: [
+            ("scan", ""), ("scan", "[]"), ("scan", "{"), ("scan", #"{"scans":[{"all":1}]}"#),
+            ("scan", #"{"scans":[{"range":{"index":{"members":[]},"from":"start","to":"end"}}]}"#),
+            (
+                "scan",
+                #"{"scans":[{"range":{"index":{"members":[{"path":"a"}]},"equal":[1],"from":"start","to":"end"}}]}"#
+            ),
+            ("scan", #"{"fields":["everything"]}"#), ("scan", #"{"countLimit":"1"}"#), ("fetch", "{}"),
+            ("fetch", #"{"keys":[{"key":"a","kind":"b"}]}"#), ("fetch", #"{"keys":[{"key":"\ud800"}]}"#),
+            ("changes", "{}"), ("indexes", #"{"search":[]}"#),
+            (
+                "scan",
+                #"{"scans":[{"search":{"index":{"search":["a"]},"expression":"#
+                    + String(repeating: #"{"not":"#, count: 5_000) + "{}"
+                    + String(repeating: "}", count: 5_000) + "}}]}"
+            ),
+        ])
     func malformed(_ path: String, _ body: String) async throws {
         let server = try await TestServer(["notes": MemoryStorageEngine()])
         var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/\(path)")

@@ -23,8 +23,10 @@ struct ScopedServerTests {
         var cursor: StorageCursor?
 
         mutating func follow(_ engine: RemoteStorageEngine) async throws {
-            if let cursor, let delta = try await engine.log?.fetchChanges(
-                ChangesRequest(since: cursor, needsItems: true)).value
+            if let cursor,
+                let delta = try await engine.log?.fetchChanges(
+                    ChangesRequest(since: cursor, needsItems: true)
+                ).value
             {
                 for change in delta.changes { items[change.key] = nil }
                 for item in delta.items { items[item.key] = item.data }
@@ -115,7 +117,8 @@ struct ScopedServerTests {
         // Sort.
         let ranked = try own.map { (rank: try JSONDecoder().decode(Item.self, from: $0.data).rank, key: $0.key) }
             .enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }.map(\.element)
-        let sorted = try await scanned(engine, .range(index, from: .start, to: .before(.none), isDescending: false, after: nil))
+        let sorted = try await scanned(
+            engine, .range(index, from: .start, to: .before(.none), isDescending: false, after: nil))
         #expect(sorted.map(\.key) == ranked.map(\.key), place)
         #expect(sorted.map(\.sortKey) == ranked.map { .integer(Int64($0.rank)) }, place)
         // Snapshot and changes.

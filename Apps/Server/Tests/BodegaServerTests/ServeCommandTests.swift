@@ -111,11 +111,14 @@ struct ServeCommandTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("refuses what would let others in", arguments: [
-        [], ["--tokens", "tokens.db", "--without-tokens"], ["--without-tokens", "--host", "0.0.0.0"],
-        ["--without-tokens", "--host", "0.0.0.0", "--behind-proxy"], ["--tokens", "tokens.db", "--host", "0.0.0.0"],
-        ["--without-tokens", "--port", "65536"],
-    ])
+    @Test(
+        "refuses what would let others in",
+        arguments: [
+            [], ["--tokens", "tokens.db", "--without-tokens"], ["--without-tokens", "--host", "0.0.0.0"],
+            ["--without-tokens", "--host", "0.0.0.0", "--behind-proxy"],
+            ["--tokens", "tokens.db", "--host", "0.0.0.0"],
+            ["--without-tokens", "--port", "65536"],
+        ])
     func refuses(_ arguments: [String]) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let outcome = try await run(["serve", path("notes.db")] + arguments)
