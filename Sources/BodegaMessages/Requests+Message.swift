@@ -1,5 +1,5 @@
 package import Bodega
-package import Foundation
+import Foundation
 package import RecordCoder
 
 extension StorageFields {

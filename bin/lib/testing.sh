@@ -2,10 +2,8 @@
 
 # Builds a package and its tests with the given options. SwiftPM passes traits to the compiler in the order of a set.
 # Without deterministic hashing that order would change in every second call, which would rebuild everything.
-# EMPORIUM_DEBUG_INFO=none leaves out the information for debuggers, and also rebuilds everything if it changes.
 build_tests() {
-    SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests \
-        ${EMPORIUM_DEBUG_INFO:+-debug-info-format "$EMPORIUM_DEBUG_INFO"} "$@"
+    SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests "$@"
 }
 
 # Runs the tests of a built package with the given options. Fails if no test ran, so that a pattern without matches is

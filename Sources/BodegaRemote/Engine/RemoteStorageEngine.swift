@@ -16,8 +16,8 @@ import RecordCoder
 /// transactions over several collections work over the network.
 ///
 /// - A write that has returned is as durable as on the server. If a write throws
-///   ``/Bodega/StorageError/Code/unreachable`` or ``/Bodega/StorageError/Code/timedOut``, the server may have applied it,
-///   or may do so later. Reads can be repeated: ``/Bodega/StorageEngine/retrying(_:clock:)`` does.
+///   ``/Bodega/StorageError/Code/unreachable`` or ``/Bodega/StorageError/Code/timedOut``, the server may have applied
+///   it, or may do so later. Reads can be repeated: ``/Bodega/StorageEngine/retrying(_:clock:)`` does.
 /// - What the client may not see does not exist for it.
 /// - Dates are those of the server, in milliseconds.
 /// - A scan answers from one moment. Its items are passed on while they arrive.

@@ -1,7 +1,4 @@
 #if Server
-// The lines of a text in JSON can't be divided.
-// swift-format-ignore-file
-
 /// The protocol of the server, as a document of OpenAPI 3.1, which `v1/openapi.json` returns. It is written by hand.
 let openAPI = #"""
     {
@@ -9,7 +6,10 @@ let openAPI = #"""
       "info": {
         "title": "Emporium",
         "version": "1",
-        "description": "Collections of items under keys: items, queries, transactions and changes. Members that are not known are ignored.\n\nAn answer of the type application/x-ndjson has an object on each line. The last one has the member \"end\", or \"error\" with a problem; an answer without it is not complete. After a line with \"restart\", all lines before it are void.",
+        "description": "Collections of items under keys: items, queries, transactions and changes. Members that are \#
+    not known are ignored.\n\nAn answer of the type application/x-ndjson has an object on each line. The last one has \#
+    the member \"end\", or \"error\" with a problem; an answer without it is not complete. After a line with \#
+    \"restart\", all lines before it are void.",
         "license": {"name": "MIT", "identifier": "MIT"}
       },
       "servers": [{"url": "/"}],
@@ -308,7 +308,8 @@ let openAPI = #"""
             },
             "responses": {
               "200": {
-                "description": "Changes, items if they are wanted, and then a cursor, or \"gap\" if the log does not reach back to the given one.",
+                "description": "Changes, items if they are wanted, and then a cursor, or \"gap\" if the log does not \#
+    reach back to the given one.",
                 "content": {"application/x-ndjson": {"schema": {"type": "string"}}}
               },
               "401": {"$ref": "#/components/responses/Unauthorized"},
@@ -326,7 +327,9 @@ let openAPI = #"""
           "get": {
             "operationId": "followChanges",
             "summary": "Streams changes as server-sent events.",
-            "description": "The identifier of an event is a cursor. The events are \"begin\", \"changes\" with a list of changes, and \"gap\" if the log does not reach back to the cursor; read all items then. A comment comes at least every 15 seconds.",
+            "description": "The identifier of an event is a cursor. The events are \"begin\", \"changes\" with a list \#
+    of changes, and \"gap\" if the log does not reach back to the cursor; read all items then. A comment comes at \#
+    least every 15 seconds.",
             "responses": {
               "200": {
                 "description": "Events, without an end.",
@@ -450,7 +453,8 @@ let openAPI = #"""
             "name": "key",
             "in": "path",
             "required": true,
-            "description": "The text of the key, percent-encoded. Read an item whose key is empty, \".\" or \"..\" with fetch.",
+            "description": "The text of the key, percent-encoded. Read an item whose key is empty, \".\" or \"..\" \#
+    with fetch.",
             "schema": {"type": "string", "minLength": 1}
           },
           "kind": {
@@ -462,7 +466,8 @@ let openAPI = #"""
           "limit": {
             "name": "limit",
             "in": "query",
-            "description": "The number of items after which the answer ends, with \"partial\" in its last line if there are more.",
+            "description": "The number of items after which the answer ends, with \"partial\" in its last line if \#
+    there are more.",
             "schema": {"type": "integer", "minimum": 1, "maximum": 9223372036854775807}
           },
           "since": {
@@ -558,7 +563,8 @@ let openAPI = #"""
                 "properties": {"after": {"$ref": "#/components/schemas/SortKey"}}
               }
             ],
-            "description": "A place between sort keys. The items without a value have the key null, in a range that ends with \"end\"."
+            "description": "A place between sort keys. The items without a value have the key null, in a range that \#
+    ends with \"end\"."
           },
           "Place": {
             "type": "object",
@@ -716,7 +722,8 @@ let openAPI = #"""
                 "properties": {"search": {"$ref": "#/components/schemas/Search"}}
               }
             ],
-            "description": "All items in the order of insertion, those in a range of an index, those that an index knows nothing or little about, or those that a search finds. The index must exist."
+            "description": "All items in the order of insertion, those in a range of an index, those that an index \#
+    knows nothing or little about, or those that a search finds. The index must exist."
           },
           "Scan": {
             "type": "object",

@@ -12,9 +12,9 @@ import ServiceLifecycle
 extension StorageRoutes {
     private static let heartbeat = Duration.seconds(15)
 
-    /// Server-sent events: changes since a cursor, or from now on. Each event has the cursor after it as its identifier,
-    /// so a client that connects again goes on where it was. If the log does not reach back to it, an event `gap` says
-    /// so, and the client reads all items.
+    /// Server-sent events: changes since a cursor, or from now on. Each event has the cursor after it as its
+    /// identifier, so a client that connects again goes on where it was. If the log does not reach back to it, an event
+    /// `gap` says so, and the client reads all items.
     func events(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         guard let log = collection.engine.log else { throw StorageError.noLog }
         try scopes.checkStreams(of: request.client, limit: limits.streams)
@@ -92,7 +92,7 @@ extension StorageRoutes {
 }
 
 extension HTTPField.Name {
-    fileprivate static let lastEvent = HTTPField.Name("Last-Event-ID")!
+    fileprivate static let lastEvent = named("Last-Event-ID")
 }
 
 private enum Tick {

@@ -156,8 +156,14 @@ private enum ByteRange {
 }
 
 extension HTTPField.Name {
-    static let emporiumCreated = HTTPField.Name("Emporium-Created")!
-    static let emporiumUpdated = HTTPField.Name("Emporium-Updated")!
-    static let emporiumOrigin = HTTPField.Name("Emporium-Origin")!
+    /// The name of a header that is valid.
+    static func named(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is no name of a header.") }
+        return name
+    }
+
+    static let emporiumCreated = named("Emporium-Created")
+    static let emporiumUpdated = named("Emporium-Updated")
+    static let emporiumOrigin = named("Emporium-Origin")
 }
 #endif

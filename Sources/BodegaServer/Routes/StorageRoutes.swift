@@ -92,7 +92,8 @@ public struct StorageRoutes: Sendable {
     private func refuseOthers(
         than allowed: [HTTPRequest.Method], _ router: some RouterMethods<some RequestContext>, _ path: RouterPath
     ) {
-        let methods: [HTTPRequest.Method] = [.get, .head, .put, .post, .delete, .patch, .options, .trace, .query]
+        let methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY"]
+            .compactMap { HTTPRequest.Method($0) }
         for method in methods where !allowed.contains(method) {
             router.on(path, method: method) { _, _ in RequestRefusal.wrongMethod(allowed).response() }
         }
@@ -208,10 +209,6 @@ private func isThisMachine(_ authority: String?) -> Bool {
         let rest = authority.dropFirst(host.count)
         return rest.isEmpty || rest.first == ":" && rest.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
-}
-
-extension HTTPRequest.Method {
-    fileprivate static let query = HTTPRequest.Method("QUERY")!
 }
 
 extension StorageClient {

@@ -1,6 +1,6 @@
 // Declarations that the page mentions but does not show.
 
-let token = ""
+nonisolated let token = ""
 
 struct Note: Codable, Sendable, Identifiable {
     var id: String

@@ -129,7 +129,7 @@ struct ScopedServerTests {
             let data = own.first { $0.key == key }?.data
             #expect(try await engine.fetch(key: key) == data, place)
             #expect(try await (engine.fetchDates(key: key) != nil) == (data != nil), place)
-            let name = key.rawValue.addingPercentEncoding(withAllowedCharacters: .alphanumerics)!
+            let name = try #require(key.rawValue.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
             var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/items/\(name)")
             request.headers.add(name: "Authorization", value: "Bearer \(client.token)")
             let tag = data.map { "\"" + Data(Data(SHA256.hash(data: $0)).prefix(18)).base64EncodedString() + "\"" }

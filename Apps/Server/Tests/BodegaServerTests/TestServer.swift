@@ -26,12 +26,12 @@ final class TestServer: Sendable {
             defer { listening.finish() }
             try await server.run()
         }
-        guard let port = await ports.first(where: { _ in true }) else {
+        guard let port = await ports.first(where: { _ in true }), let url = URL(string: "http://127.0.0.1:\(port)")
+        else {
             try await task.value
             throw StorageError(.cannotOpen, "The server has ended.")
         }
-        self.port = port
-        url = URL(string: "http://127.0.0.1:\(port)")!
+        (self.port, self.url) = (port, url)
     }
 
     deinit { task.cancel() }
