@@ -1,6 +1,6 @@
 #if Server
 public import Bodega
-public import Hummingbird
+import Hummingbird
 public import Logging
 public import ServiceLifecycle
 import Foundation

@@ -1,5 +1,5 @@
 #if Server
-public import Bodega
+import Bodega
 public import Foundation
 
 /// What a token gives the right to: some things in one collection, or in all.

@@ -1,5 +1,5 @@
 #if Server
-public import Bodega
+import Bodega
 import BodegaMessages
 import Foundation
 import HTTPTypes
