@@ -108,7 +108,7 @@ extension StorageCall {
     fileprivate var mustNotRepeat: Bool {
         guard case .apply(let batch) = self else { return false }
         let batches = batch.group?.batches ?? [batch]
-        return batches.contains { $0.conditions != nil || $0.basis != nil || $0.addsAgain }
+        return !batches.allSatisfy(\.isIdempotent)
     }
 }
 

@@ -49,7 +49,7 @@ public final class RemoteDatabase: Sendable {
     /// - Throws: A `StorageError`: ``/Bodega/StorageError/Code/cannotOpen`` if there is no such collection for the
     ///   client, ``/Bodega/StorageError/Code/unauthorized`` if its token is not valid.
     public func collection(named name: String) async throws -> RemoteStorageEngine {
-        let part = try await requests.json(.get, RemoteRequests.path(name), isIdempotent: true)
+        let part = try await requests.json(.get, RemoteRequests.path(name))
         let description = try requests.read { try CollectionDescription(part) }
         return RemoteStorageEngine(self, name, description)
     }
@@ -65,7 +65,10 @@ extension RemoteDatabase: StorageDatabase {
     }
 
     func apply(_ parts: [(collection: String, batch: StorageBatch)]) async throws -> [StorageAnswer<BatchOutcome>] {
-        let part = try await requests.json(.post, "batch", BatchRequest(parts), isIdempotent: false)
+        // A batch that must not be repeated needs a connection of its own.
+        let part = try await requests.json(
+            .post, "batch", BatchRequest(parts), changesItems: true,
+            isIdempotent: parts.allSatisfy(\.batch.isIdempotent))
         return try requests.read {
             let outcomes: [BatchAnswer] = try part.members().required("outcomes").list()
             guard outcomes.count == parts.count else { throw part.error("an outcome for each batch") }

@@ -50,7 +50,7 @@ public final class RemoteStorageEngine: StorageBackend {
         token: @escaping @Sendable () async throws -> String? = { nil }
     ) async throws {
         let server = try RemoteDatabase(url, options: options, transport: transport, token: token)
-        let part = try await server.requests.json(.get, RemoteRequests.path(collection), isIdempotent: true)
+        let part = try await server.requests.json(.get, RemoteRequests.path(collection))
         self.init(server, collection, try server.requests.read { try CollectionDescription(part) })
     }
 
@@ -83,7 +83,7 @@ extension RemoteStorageEngine {
         guard let path = RemoteRequests.path(collectionName, key) else {
             return try await fetch(FetchRequest([key])).value.first?.data
         }
-        let response = try await requests.send(.get, path, key: key, isIdempotent: true)
+        let response = try await requests.send(.get, path, key: key)
         return response.status == 404 ? nil : response.body
     }
 
@@ -173,7 +173,7 @@ private struct RemoteLog: StorageLog {
     let events: RemoteEvents
 
     func fetchCursor() async throws -> StorageCursor {
-        let part = try await engine.requests.json(.get, engine.path("cursor"), isIdempotent: true)
+        let part = try await engine.requests.json(.get, engine.path("cursor"))
         return try engine.requests.read { try StorageCursor(part.members().required("cursor")) }
     }
 
@@ -205,7 +205,7 @@ private struct RemoteIndexes: StorageIndexes {
     let engine: RemoteStorageEngine
 
     func fetchIndexes() async throws -> Set<StorageIndex> {
-        let part = try await engine.requests.json(.get, engine.path("indexes"), isIdempotent: true)
+        let part = try await engine.requests.json(.get, engine.path("indexes"))
         return try engine.requests.read {
             let indexes: [StorageIndex] = try part.members().required("indexes").list()
             return Set(indexes)
@@ -214,11 +214,11 @@ private struct RemoteIndexes: StorageIndexes {
 
     func createIndex(_ index: StorageIndex) async throws {
         try await engine.requests.send(
-            .post, engine.path("indexes"), index, isIdempotent: true, timeLimit: engine.requests.options.indexTimeLimit)
+            .post, engine.path("indexes"), index, timeLimit: engine.requests.options.indexTimeLimit)
     }
 
     func removeIndex(_ index: StorageIndex) async throws {
-        try await engine.requests.send(.post, engine.path("indexes/remove"), index, isIdempotent: true)
+        try await engine.requests.send(.post, engine.path("indexes/remove"), index)
     }
 }
 
@@ -227,11 +227,11 @@ private struct RemoteReferences: StorageReferences {
     let engine: RemoteStorageEngine
 
     func fetchReferences() async throws -> [StorageReference] {
-        let part = try await engine.requests.json(.get, engine.path("references"), isIdempotent: true)
+        let part = try await engine.requests.json(.get, engine.path("references"))
         return try engine.requests.read { try part.members().required("references").list() }
     }
 
     func declareReferences(_ references: [StorageReference]) async throws {
-        try await engine.requests.send(.put, engine.path("references"), references, isIdempotent: true)
+        try await engine.requests.send(.put, engine.path("references"), references)
     }
 }

@@ -51,13 +51,17 @@ struct RemoteRequests: Sendable {
     // MARK: Sending
 
     /// Sends a request, and returns its response if it is a success, or says that an item does not exist.
+    ///
+    /// - Parameters:
+    ///   - changesItems: Whether it is unknown after an error whether items were changed.
+    ///   - isIdempotent: Whether the transport may send it again, if a connection that it reused has ended.
     @discardableResult
     func send(
         _ method: HTTPStorageRequest.Method, _ path: String, _ message: (any JSONMember)? = nil, key: CacheKey? = nil,
-        isIdempotent: Bool, timeLimit: Duration? = nil
+        changesItems: Bool = false, isIdempotent: Bool = true, timeLimit: Duration? = nil
     ) async throws -> HTTPStorageResponse {
         let request = try await request(method, path, message, isIdempotent: isIdempotent, timeLimit: timeLimit)
-        return try await reporting(request, key) {
+        return try await reporting(key, changesItems: changesItems) {
             let response = try await transport.send(request)
             return try check(response, request, key) { response }
         }
@@ -70,7 +74,7 @@ struct RemoteRequests: Sendable {
     ) async throws -> HTTPStorageStream {
         var request = try await request(method, path, message, isIdempotent: true, timeLimit: timeLimit)
         request.headers.merge(headers) { $1 }
-        return try await reporting(request, key) { [request] in
+        return try await reporting(key) { [request] in
             let stream = try await transport.open(request)
             if (200..<300).contains(stream.head.status) { return stream }
             var body = Data()
@@ -110,7 +114,7 @@ struct RemoteRequests: Sendable {
 
     /// Adds to an error what was asked for, and whether it may have been done.
     private func reporting<Value>(
-        _ request: HTTPStorageRequest, _ key: CacheKey?, _ body: () async throws -> Value
+        _ key: CacheKey?, changesItems: Bool = false, _ body: () async throws -> Value
     ) async throws -> Value {
         do {
             return try await body()
@@ -119,7 +123,7 @@ struct RemoteRequests: Sendable {
             guard var failure = error as? StorageError else {
                 throw StorageError(.unreachable, "The request failed.", key: key, cause: error)
             }
-            if !request.isIdempotent, failure.code == .unreachable || failure.code == .timedOut,
+            if changesItems, failure.code == .unreachable || failure.code == .timedOut,
                 !(failure.cause is HTTPStatusError)
             {
                 failure.message += " The server may have applied the change, or may do so later."
@@ -150,9 +154,11 @@ struct RemoteRequests: Sendable {
 
     /// Sends a request, and returns the JSON of its response.
     func json(
-        _ method: HTTPStorageRequest.Method, _ path: String, _ message: (any JSONMember)? = nil, isIdempotent: Bool
+        _ method: HTTPStorageRequest.Method, _ path: String, _ message: (any JSONMember)? = nil,
+        changesItems: Bool = false, isIdempotent: Bool = true
     ) async throws -> JSONPart {
-        let response = try await send(method, path, message, isIdempotent: isIdempotent)
+        let response = try await send(
+            method, path, message, changesItems: changesItems, isIdempotent: isIdempotent)
         return try read { try JSONPart(response.body) }
     }
 
