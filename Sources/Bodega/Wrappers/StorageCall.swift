@@ -139,9 +139,9 @@ extension StorageBatch {
         }
         return items
     }
+
     /// Whether applying the batch again changes nothing, unless others have written in between.
     package var isIdempotent: Bool { conditions == nil && basis == nil && !addsAgain }
-
 
     /// Whether the batch removes an item and writes it again. If it removes all items, it is like one that does not.
     var addsAgain: Bool {
