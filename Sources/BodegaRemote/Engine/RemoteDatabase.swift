@@ -47,7 +47,7 @@ public final class RemoteDatabase: Sendable {
     /// - Parameter name: The name of the collection.
     /// - Returns: The engine.
     /// - Throws: A `StorageError`: ``/Bodega/StorageError/Code/cannotOpen`` if there is no such collection for the
-    ///   client, ``/Bodega/StorageError/Code/unauthorized`` if its token is not valid.
+    ///   client, `unauthorized` if its token is not valid.
     public func collection(named name: String) async throws -> RemoteStorageEngine {
         let part = try await requests.json(.get, RemoteRequests.path(name))
         let description = try requests.read { try CollectionDescription(part) }

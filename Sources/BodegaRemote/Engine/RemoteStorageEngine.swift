@@ -42,7 +42,7 @@ public final class RemoteStorageEngine: StorageBackend {
     ///   - transport: The client that sends the requests.
     ///   - token: Returns the token of the client; `nil` for none. It is called for each request, concurrently.
     /// - Throws: A `StorageError`: ``/Bodega/StorageError/Code/cannotOpen`` if there is no such collection for the
-    ///   client, ``/Bodega/StorageError/Code/unauthorized`` if its token is not valid,
+    ///   client, `unauthorized` if its token is not valid,
     ///   ``/Bodega/StorageError/Code/unreachable`` if the server can't be reached.
     public convenience init(
         connecting url: URL, collection: String, options: RemoteStorageOptions = RemoteStorageOptions(),
