@@ -607,10 +607,10 @@ let openAPI = #"""
             }
           },
           "Index": {
-            "oneOf": [{"$ref": "#/components/schemas/OrderedIndex"}, {"$ref": "#/components/schemas/SearchIndex"}]
+            "anyOf": [{"$ref": "#/components/schemas/OrderedIndex"}, {"$ref": "#/components/schemas/SearchIndex"}]
           },
           "Expression": {
-            "oneOf": [
+            "anyOf": [
               {
                 "type": "object",
                 "required": ["text"],
