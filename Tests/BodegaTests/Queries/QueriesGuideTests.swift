@@ -220,3 +220,33 @@ func search(_ text: String, in contacts: ObjectStorage<Contact>) async throws ->
     #expect(try await contacts.count(Query(where: #Predicate { $0.name.contains(/(?i)emil/) })) == 2)
     #endif
 }
+
+struct Reminder: Codable {
+    var title: String
+    var isDone: Bool
+    var dueDate: Date
+}
+
+extension Reminder: Queryable {
+    static let indexes = [Index("dueDate", \Reminder.dueDate).where("isDone", \Reminder.isDone, equals: false)]
+}
+
+func nextReminders(in reminders: ObjectStorage<Reminder>) async throws -> [Reminder] {
+    let open = Query<Reminder>(where: #Predicate { !$0.isDone }, sortedBy: SortDescriptor(\.dueDate))
+    return try await reminders.fetch(open, limit: 50).objects
+}
+
+@Test func `The guide about queries finds what an index of some objects has`() async throws {
+    let folder = TemporaryFolder()
+    let reminders = ObjectStorage<Reminder>(storage: try SQLiteStorageEngine(opening: folder.directory))
+    let all = (0..<200).map { number in
+        Reminder(
+            title: "\(number)", isDone: number % 10 != 0, dueDate: Date(timeIntervalSinceReferenceDate: Double(-number))
+        )
+    }
+    for reminder in all { try await reminders.store(reminder, forKey: CacheKey(reminder.title)) }
+    let expected = all.filter { !$0.isDone }.sorted { $0.dueDate < $1.dueDate }.map(\.title)
+    #expect(try await nextReminders(in: reminders).map(\.title) == expected)
+    try await reminders.createIndexes()
+    #expect(try await nextReminders(in: reminders).map(\.title) == expected)
+}
