@@ -22,19 +22,19 @@ extension StorageError {
         }
     }
 
-    /// What a client is told: errors that the client has caused, and those that it can act upon, as they are; of others
-    /// only the code, because their messages name files, tables and servers.
-    var told: StorageError {
-        switch code {
-        case .invalidArgument, .permissionDenied, .conflict, .referenced, .tooLarge, .decodingFailed, .encodingFailed:
-            var told = StorageError(code, message, key: key)
-            told.retryAfter = retryAfter
-            return told
-        default:
-            var told = StorageError(code, "The server can't carry this out: \(code).", key: key)
-            told.retryAfter = retryAfter
-            return told
-        }
+    /// The error as a client sees it: whole if the client has caused it, or can act upon it. Of others it sees only the
+    /// code, because their messages name files, tables and servers.
+    var forClient: StorageError {
+        let isWhole =
+            switch code {
+            case .invalidArgument, .permissionDenied, .conflict, .referenced, .tooLarge, .decodingFailed,
+                .encodingFailed:
+                true
+            default: false
+            }
+        var error = StorageError(code, isWhole ? message : "The server can't carry this out: \(code).", key: key)
+        error.retryAfter = retryAfter
+        return error
     }
 
     /// The response for the error, a problem of RFC 9457.
@@ -43,7 +43,7 @@ extension StorageError {
         JSONObjectWriter.append(to: &body) { object in
             object.add("title", status.reasonPhrase)
             object.add("status", status.code)
-            told.add(to: &object)
+            forClient.add(to: &object)
         }
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if let retryAfter { headers[.retryAfter] = String(max(1, retryAfter.components.seconds)) }

@@ -166,7 +166,7 @@ extension StorageRoutes {
                 } catch let error as StorageError {
                     // The status has been sent.
                     try await writer.write(
-                        ByteBuffer(bytes: JSONObjectWriter.object { $0.add("error", error.told) }))
+                        ByteBuffer(bytes: JSONObjectWriter.object { $0.add("error", error.forClient) }))
                 }
                 try await writer.finish(nil)
             })

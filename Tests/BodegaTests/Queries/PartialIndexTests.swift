@@ -145,7 +145,7 @@ struct PartialIndexTests {
         }
     }
 
-    @Test("reads a page of the items that meet the condition, whatever others there are")
+    @Test("reads a page of the items that meet the condition, beside any number of others")
     func rows() async throws {
         let folder = TemporaryFolder()
         let index = StorageIndex("n", isForText: false).where("isOpen", equals: .integer(1), isForText: false)
