@@ -92,28 +92,6 @@ public struct StorageServer: Service {
     }
 }
 
-/// The collections of a ``StorageServer``.
-///
-/// ```swift
-/// let some: StorageCollections = ["notes": notes, "folders": folders]
-/// let all = StorageCollections { name in try database.collection(named: name) }
-/// ```
-public struct StorageCollections: Sendable, ExpressibleByDictionaryLiteral {
-    let open: @Sendable (String) async throws -> (any StorageEngine)?
-
-    /// Describes collections that are opened on demand, each for the first time that a client asks for it.
-    ///
-    /// - Parameter open: Returns the engine of a collection; `nil` if there is none. A client can ask for any name.
-    public init(_ open: @escaping @Sendable (_ name: String) async throws -> (any StorageEngine)?) { self.open = open }
-
-    /// Describes some collections by their names.
-    public init(_ engines: [String: any StorageEngine]) { self.init { engines.value(exactly: $0) } }
-
-    public init(dictionaryLiteral elements: (String, any StorageEngine)...) {
-        self.init(Dictionary(elements) { $1 })
-    }
-}
-
 /// The address and the limits of a ``StorageServer``.
 public struct StorageServerOptions: Sendable {
     /// The host to listen on; by default this machine only, without TLS. Put a reverse proxy with TLS before it.
@@ -124,30 +102,6 @@ public struct StorageServerOptions: Sendable {
     public var limits = StorageServerLimits()
 
     /// Creates the default options.
-    public init() {}
-}
-
-/// The limits of what a client can ask for.
-public struct StorageServerLimits: Sendable {
-    /// The maximum number of bytes of a request's body, and of an item; by default 64 MiB.
-    public var requestBytes = 64 << 20
-    /// The maximum number of operations and conditions of a batch; by default 200,000.
-    public var operations = 200_000
-    /// The maximum number of keys of a request, and of scans; by default 200,000 and 1,000.
-    public var keys = 200_000
-    /// The maximum number of scans of a request; by default 1,000.
-    public var scans = 1_000
-    /// The maximum number of bytes of an answer that is larger than a client reads it, in memory and in a temporary
-    /// file; by default 8 GiB.
-    public var answerBytes = 8 << 30
-    /// The maximum number of streams of events that a client has open; by default 100.
-    public var streams = 100
-    /// The number of seconds that requests under way have when the server is stopped; by default 10.
-    public var shutdownSeconds: Int64 = 10
-    /// The number of seconds after which an idle connection is closed; by default 60.
-    public var idleSeconds: Int64 = 60
-
-    /// Creates the default limits.
     public init() {}
 }
 #endif
