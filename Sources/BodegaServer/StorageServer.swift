@@ -47,8 +47,17 @@ public struct StorageServer: Service {
 
     /// Serves until the task is cancelled or the service is shut down.
     ///
-    /// - Throws: A `StorageError` with the code `cannotOpen` if the server can't listen.
+    /// - Throws: A `StorageError` with the code `cannotOpen` if the server can't listen, or `invalidArgument` if others
+    ///   could reach it without TLS, see ``StorageServerOptions/isBehindProxy``.
     public func run() async throws {
+        guard isThisMachine(options.host) || options.isBehindProxy && !(routes.access is OpenAccess) else {
+            throw StorageError(
+                .invalidArgument,
+                """
+                Other machines may reach \(options.host), and the server has no TLS. It needs an access with tokens, \
+                and the option isBehindProxy if only a proxy with TLS can reach it.
+                """)
+        }
         let router = Router(context: BasicRequestContext.self)
         routes.add(to: router)
         let configuration = HTTP1Channel.Configuration(
@@ -96,6 +105,9 @@ public struct StorageServer: Service {
 public struct StorageServerOptions: Sendable {
     /// The host to listen on; by default this machine only, without TLS. Put a reverse proxy with TLS before it.
     public var host = "127.0.0.1"
+    /// Whether only a proxy with TLS can reach a ``host`` that is not this machine; by default `false`. Without it, or
+    /// with ``OpenAccess``, the server does not listen there.
+    public var isBehindProxy = false
     /// The port to listen on; 0 for any free one.
     public var port = 8080
     /// The limits.

@@ -70,7 +70,7 @@ struct ServeCommand: ConsoleCommand {
         #if Server
         try await store.useExisting(on: console) { store in
             var options = StorageServerOptions()
-            (options.host, options.port) = (host, port)
+            (options.host, options.port, options.isBehindProxy) = (host, port, behindProxy)
             var logger = Logger(label: "bodega")
             logger.logLevel = .warning
             let running: @Sendable (Int) async -> Void = { [host] port in

@@ -48,6 +48,7 @@ final class RemoteEvents: Sendable {
         var cursor: String?
         var delay = Duration.milliseconds(100)
         while !Task.isCancelled {
+            let start = ContinuousClock.now
             do {
                 let headers = ["Accept": "text/event-stream"].merging(cursor.map { ["Last-Event-ID": $0] } ?? [:]) {
                     $1
@@ -63,12 +64,13 @@ final class RemoteEvents: Sendable {
                         if text.hasPrefix("id: ") { cursor = String(text.dropFirst(4)) }
                         if text.hasPrefix("data: ") { signals.send(changeBy: try origin(of: line.dropFirst(6))) }
                     }
-                    delay = .milliseconds(100)
                 }
             } catch {
                 // The connection is lost, or the server refuses. Readers find out why when they read.
                 signals.send()
             }
+            // A stream that ends soon after it has begun, for example by a proxy, must not be opened again and again.
+            if start.duration(to: .now) > maximumDelay { delay = .milliseconds(100) }
             // Many clients of a server that has restarted must not come back at the same moment.
             try? await Task.sleep(for: delay * Double.random(in: 0.5...1))
             delay = min(delay * 2, maximumDelay)

@@ -154,6 +154,19 @@ struct AccessTests {
         #expect(try await status("localhost", "Application/JSON; charset=utf-8") == 200)
     }
 
+    @Test("is not given to other machines without TLS and tokens", arguments: ["0.0.0.0", "::", "example.com", ""])
+    func otherMachines(_ host: String) async throws {
+        func refusal(_ access: some StorageAccess, isBehindProxy: Bool) async -> StorageError.Code? {
+            var options = StorageServerOptions()
+            (options.host, options.port, options.isBehindProxy) = (host, 0, isBehindProxy)
+            let server = StorageServer(access: access, collections: ["notes": database], options: options)
+            return await code { try await server.run() }
+        }
+        #expect(await refusal(OpenAccess(), isBehindProxy: false) == .invalidArgument)
+        #expect(await refusal(OpenAccess(), isBehindProxy: true) == .invalidArgument)
+        #expect(await refusal(tokens, isBehindProxy: false) == .invalidArgument)
+    }
+
     @Test("is stored without the secret")
     func secrets() async throws {
         let made = try await tokens.create(name: "a", grants: [AccessGrant()])
