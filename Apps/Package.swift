@@ -257,7 +257,8 @@ var server: [Target] {
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
-            path: "Server/Tests/BodegaServerTests"
+            path: "Server/Tests/BodegaServerTests",
+            exclude: ["Proxy/proxy.py"]
         )
     ]
 }

@@ -157,11 +157,14 @@ package struct CollectionDescription: JSONObjectMember, JSONReadable {
     package var hasIndexes: Bool
     package var hasReferences: Bool
     package var hasDatabase: Bool
+    /// Whether the server recognizes a batch that it has applied, by its idempotency key.
+    package var keepsReceipts: Bool
 
-    package init(_ engine: any StorageBackend) {
+    package init(_ engine: any StorageBackend, hasDatabase: Bool, keepsReceipts: Bool) {
         traits = engine.traits
         (hasLog, hasIndexes) = (engine.log != nil, engine.indexes != nil)
-        (hasReferences, hasDatabase) = (engine.references != nil, engine.database != nil)
+        hasReferences = engine.references != nil
+        (self.hasDatabase, self.keepsReceipts) = (hasDatabase, keepsReceipts)
     }
 
     private static let names: [(StorageTraits, String)] = [
@@ -175,6 +178,7 @@ package struct CollectionDescription: JSONObjectMember, JSONReadable {
         object.add("indexes", hasIndexes)
         object.add("references", hasReferences)
         object.add("transactions", hasDatabase)
+        object.add("receipts", keepsReceipts)
     }
 
     package init(_ part: JSONPart) throws {
@@ -183,5 +187,6 @@ package struct CollectionDescription: JSONObjectMember, JSONReadable {
         traits = Self.names.filter { names.contains($0.1) }.reduce(into: []) { $0.insert($1.0) }
         (hasLog, hasIndexes) = (try members.bool("log"), try members.bool("indexes"))
         (hasReferences, hasDatabase) = (try members.bool("references"), try members.bool("transactions"))
+        keepsReceipts = try members.bool("receipts")
     }
 }

@@ -54,13 +54,18 @@ public final class StorageBatchGroup: Sendable {
                 with its collection(named:).
                 """)
         }
-        let group = StorageBatchGroup(database, batches)
-        do {
-            try await group.pass(to: 0)
-        } catch let error as StorageGroupError {
-            throw error.cause
+        var attempts = ConditionalAttempts()
+        while true {
+            let group = StorageBatchGroup(database, batches)
+            do {
+                try await group.pass(to: 0)
+                return group.state.withLock { $0.answers.reversed() }
+            } catch let error as StorageGroupError {
+                guard let change = error.cause as? ChangeInBetween else { throw error.cause }
+                try Task.checkCancellation()
+                try attempts.fail(change.key)
+            }
         }
-        return group.state.withLock { $0.answers.reversed() }
     }
 
     /// The batches of all members.
@@ -124,6 +129,12 @@ public final class StorageBatchGroup: Sendable {
 public struct StorageGroupError: Error {
     /// The error.
     public var cause: any Error
+}
+
+/// An item that a wrapper has read was changed before the group was applied, so nothing was.
+struct ChangeInBetween: Error {
+    /// The key of one of the items that the wrapper has read.
+    var key: CacheKey?
 }
 
 extension StoragePart {

@@ -31,6 +31,46 @@ public struct StorageRetryPolicy: Sendable {
         [.locked, .unreachable, .timedOut].contains((error as? StorageError)?.code)
     }
 
+    /// Runs a closure, and again if it fails temporarily.
+    ///
+    /// - Parameters:
+    ///   - operation: What the closure does, for the log.
+    ///   - clock: The clock of the delays.
+    ///   - random: Returns a random number between 0 and 1.
+    ///   - mayRetry: Whether the closure may run again after an error.
+    ///   - body: The closure.
+    package func attempt<Value>(
+        _ operation: String, clock: any Clock<Duration> = ContinuousClock(),
+        random: () -> Double = { .random(in: 0...1) }, mayRetry: (any Error) -> Bool,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        let elapsed = clock.stopwatch()
+        var attempts = 1
+        while true {
+            do {
+                return try await body()
+            } catch {
+                guard attempts < maximumAttempts, mayRetry(error) else { throw error }
+                let requested = (error as? StorageError)?.retryAfter ?? .zero
+                let delay = requested + delayLimit(after: attempts) * random()
+                guard elapsed() + delay < timeLimit else { throw error }
+                bodegaLogger.debug(
+                    "A call of an engine failed. Retrying…",
+                    metadata: [
+                        "operation": "\(operation)", "attempts": "\(attempts)", "delay": "\(delay)",
+                        "error": "\(error)",
+                    ])
+                do {
+                    try await clock.sleep(for: delay)
+                } catch is CancellationError {
+                    // The error of the call says more than that its task was cancelled.
+                    throw error
+                }
+                attempts += 1
+            }
+        }
+    }
+
     /// The upper bound of the delay after a number of failed attempts.
     func delayLimit(after attempts: Int) -> Duration {
         var limit = baseDelay
@@ -59,31 +99,8 @@ public struct RetryingStorageEngine: ForwardingStorageEngine {
     public func forward<Value: StorageAnswerValue>(
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {
-        let elapsed = clock.stopwatch()
-        var attempts = 1
-        while true {
-            do {
-                return try await body()
-            } catch {
-                guard attempts < policy.maximumAttempts, mayRetry(call, after: error) else { throw error }
-                let requested = (error as? StorageError)?.retryAfter ?? .zero
-                let delay = requested + policy.delayLimit(after: attempts) * random()
-                guard elapsed() + delay < policy.timeLimit else { throw error }
-                bodegaLogger.debug(
-                    "A call of an engine failed. Retrying…",
-                    metadata: [
-                        "operation": "\(call.operation.rawValue)", "attempts": "\(attempts)", "delay": "\(delay)",
-                        "error": "\(error)",
-                    ])
-                do {
-                    try await clock.sleep(for: delay)
-                } catch is CancellationError {
-                    // The error of the call says more than that its task was cancelled.
-                    throw error
-                }
-                attempts += 1
-            }
-        }
+        try await policy.attempt(
+            call.operation.rawValue, clock: clock, random: random, mayRetry: { mayRetry(call, after: $0) }, body)
     }
 
     /// A stream whose bytes come once is not written again.

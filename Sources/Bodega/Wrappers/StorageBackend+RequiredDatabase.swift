@@ -1,10 +1,16 @@
 extension StorageBackend {
 
-    /// The database of the engine.
+    /// The database in which a batch of the engine can be a part of a group; `nil` if there is none.
+    package var groupDatabase: (any StorageDatabase)? {
+        // One with a scope hides its database from those who read logs and items from one moment.
+        database ?? (self as? ScopedStorageEngine)?.base.groupDatabase
+    }
+
+    /// The database in which a batch of the engine can be a part of a group.
     ///
     /// - Throws: ``StorageError/Code/invalidArgument`` if it has none.
     func requiredDatabase() throws -> any StorageDatabase {
-        if let database { return database }
+        if let groupDatabase { return groupDatabase }
         var (engine, next) = (self as any StorageBackend, base(of: self))
         // The innermost one that has none: a wrapper that hides it, or an engine.
         while let base = next, base.database == nil { (engine, next) = (base, self.base(of: base)) }

@@ -82,7 +82,7 @@ struct ServeCommand: ConsoleCommand {
             console.interruption.listen()
             guard let tokens else {
                 let server = StorageServer(
-                    access: OpenAccess(), collections: store.collections(without: nil), options: options,
+                    access: OpenAccess(), collections: try await store.collections(without: nil), options: options,
                     logger: logger, onRunning: running)
                 return try await console.interruption.cancelling { try await server.run() }
             }
@@ -90,7 +90,7 @@ struct ServeCommand: ConsoleCommand {
             try await address.openExisting().use { place in
                 let hidden = address.isSameFile(as: store.address) ? address.collection ?? "" : nil
                 let server = StorageServer(
-                    access: AccessTokens(storage: place.engine), collections: store.collections(without: hidden),
+                    access: AccessTokens(storage: place.engine), collections: try await store.collections(without: hidden),
                     options: options, logger: logger, onRunning: running)
                 try await console.interruption.cancelling { try await server.run() }
             }
@@ -112,20 +112,31 @@ extension ToolError {
 
 #if Server
 extension OpenStore {
+    /// The collection with the server's receipts.
+    private static let receipts = "emporium-receipts"
+
     /// The collections to serve.
     ///
     /// - Parameter hidden: The name of a collection that is not, empty for that without a name.
-    fileprivate func collections(without hidden: String?) -> StorageCollections {
-        if let name = address.collection { return StorageCollections(name == hidden ? [:] : [name: engine]) }
-        guard let sqlite, encryption == nil else { return StorageCollections(hidden == "" ? [:] : ["_": engine]) }
-        return StorageCollections { name in
-            if name == hidden || name == "_" && hidden == "" { return nil }
-            if name == "_" { return sqlite }
-            // A client must not create a collection by asking for it.
-            guard let existing = try await sqlite.collectionNames().first(where: { ExactText($0) == ExactText(name) })
-            else { return nil }
-            return try sqlite.collection(named: existing)
+    fileprivate func collections(without hidden: String?) async throws -> StorageCollections {
+        var collections: StorageCollections
+        let hasOthers = try await collectionNames() != nil
+        if let name = address.collection {
+            collections = StorageCollections(name == hidden || name == Self.receipts ? [:] : [name: engine])
+        } else if hasOthers, encryption == nil {
+            collections = StorageCollections { name in
+                if name == hidden || name == Self.receipts || name == "_" && hidden == "" { return nil }
+                if name == "_" { return engine }
+                // A client must not create a collection by asking for it.
+                guard let existing = try await collectionNames()?.first(where: { ExactText($0) == ExactText(name) })
+                else { return nil }
+                return try await collection(named: existing)
+            }
+        } else {
+            collections = StorageCollections(hidden == "" ? [:] : ["_": engine])
         }
+        if hasOthers, !isReadOnly { collections.receipts = try await baseCollection(named: Self.receipts) }
+        return collections
     }
 }
 

@@ -60,15 +60,23 @@ extension RemoteDatabase: StorageDatabase {
         try await apply(
             parts.map { part in
                 (collection: part.collection.base as? String ?? "", batch: part.batch)
+            },
+            keepsReceipts: parts.allSatisfy { part in
+                (part.engine as? RemoteStorageEngine)?.description.keepsReceipts ?? false
             }
         ).map(\.value)
     }
 
-    func apply(_ parts: [(collection: String, batch: StorageBatch)]) async throws -> [StorageAnswer<BatchOutcome>] {
-        // A batch that must not be repeated needs a connection of its own.
-        let part = try await requests.json(
-            .post, "batch", BatchRequest(parts), changesItems: true,
-            isIdempotent: parts.allSatisfy(\.batch.isIdempotent))
+    /// - Parameter keepsReceipts: Whether the server recognizes the batches if they are sent again.
+    func apply(
+        _ parts: [(collection: String, batch: StorageBatch)], keepsReceipts: Bool
+    ) async throws -> [StorageAnswer<BatchOutcome>] {
+        // Also for a batch that has the same effect when it is applied twice: it would undo what others have written in
+        // between.
+        let effect: RemoteRequests.Effect =
+            !keepsReceipts && parts.allSatisfy(\.batch.isIdempotent)
+            ? .idempotentChange : .change(idempotencyKey: keepsReceipts ? UUID().uuidString : nil)
+        let part = try await requests.json(.post, "batch", BatchRequest(parts), effect)
         return try requests.read {
             let outcomes: [BatchAnswer] = try part.members().required("outcomes").list()
             guard outcomes.count == parts.count else { throw part.error("an outcome for each batch") }
@@ -86,6 +94,21 @@ public struct RemoteStorageOptions: Sendable {
     public var indexTimeLimit = Duration.seconds(3_600)
     /// The maximum number of bytes of an item, and of the answer to a batch; by default 256 MiB.
     public var maximumItemBytes = 256 << 20
+    /// How often and how fast a request is sent again after a temporary error; by default 3 times in all within
+    /// 20 seconds, after at most 100 and 200 milliseconds, or as long as the server asks for.
+    ///
+    /// Reads are sent again. So is each change if the server keeps receipts: it recognizes one that it has made. If it
+    /// keeps none, only changes are sent again that have the same effect when they are made twice, which can undo what
+    /// others have written in between.
+    public var retryPolicy: StorageRetryPolicy = {
+        var policy = StorageRetryPolicy()
+        (policy.maximumAttempts, policy.baseDelay) = (3, .milliseconds(100))
+        policy.timeLimit = .seconds(20)
+        policy.shouldRetry = { error in
+            StorageRetryPolicy.isTemporary(error) || (error as? StorageError)?.code == .rateLimited
+        }
+        return policy
+    }()
 
     /// Creates the default options.
     public init() {}

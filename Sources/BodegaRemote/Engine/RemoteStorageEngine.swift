@@ -17,7 +17,9 @@ import RecordCoder
 ///
 /// - A write that has returned is as durable as on the server. If a write throws
 ///   ``/Bodega/StorageError/Code/unreachable`` or ``/Bodega/StorageError/Code/timedOut``, the server may have applied
-///   it, or may do so later. Reads can be repeated: ``/Bodega/StorageEngine/retrying(_:clock:)`` does.
+///   it, or may do so later.
+/// - Requests are sent again after temporary errors where that does no harm, see ``RemoteStorageOptions/retryPolicy``.
+///   A server that keeps receipts recognizes a batch that it has applied, so it applies none twice.
 /// - What the client may not see does not exist for it.
 /// - Dates are those of the server, in milliseconds.
 /// - A scan answers from one moment. Its items are passed on while they arrive.
@@ -91,20 +93,23 @@ extension RemoteStorageEngine {
         guard let path = RemoteRequests.path(collectionName, key) else {
             return try await fetch(key: key).map { StorageByteStream($0) }
         }
-        let stream = try await requests.open(.get, path, key: key)
+        let stream = try await requests.attempt(path) { try await requests.open(.get, path, key: key) }
         return stream.head.status == 404 ? nil : StorageByteStream(stream)
     }
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
         if request.keys.isEmpty { return StorageAnswer([]) }
         var answer = StorageAnswer<[StorageItem]>([])
-        try await requests.lines(path("fetch"), request) { line, end in
-            if let end {
-                answer.report = try StorageReport(end)
-            } else {
-                answer.value.append(try StorageItem.read(line).item)
+        try await requests.lines(path("fetch"), request) {
+            answer = StorageAnswer([])
+            return { line, end in
+                if let end {
+                    answer.report = try StorageReport(end)
+                } else {
+                    answer.value.append(try StorageItem.read(line).item)
+                }
+                return true
             }
-            return true
         }
         return answer
     }
@@ -127,7 +132,7 @@ extension RemoteStorageEngine {
     private func scan(
         _ request: ScanRequest, limit: Int?, _ begin: @escaping @Sendable () throws -> StorageReceiver
     ) async throws -> StorageAnswer<ScanOutcome>? {
-        var receive = try begin()
+        var receive: StorageReceiver = { _, _ in true }
         // The scans of which the receiver wants no more.
         var ended: Set<Int> = []
         var answer = StorageAnswer(ScanOutcome())
@@ -135,21 +140,24 @@ extension RemoteStorageEngine {
         var bytes = 0
         let needsEnd = !request.counted.isEmpty || request.needsCursor || request.ranking != nil
         let path = path("scan") + (limit.map { "?limit=\($0)" } ?? "")
-        try await requests.lines(path, request) { line, end in
-            if let end {
-                if try end.bool("restart") {
-                    (receive, ended, bytes) = (try begin(), [], 0)
-                } else {
-                    answer = StorageAnswer(try ScanOutcome(end), try StorageReport(end))
-                    isPart = try end.bool("partial")
+        try await requests.lines(path, request) {
+            (receive, ended, bytes) = (try begin(), [], 0)
+            return { line, end in
+                if let end {
+                    if try end.bool("restart") {
+                        (receive, ended, bytes) = (try begin(), [], 0)
+                    } else {
+                        answer = StorageAnswer(try ScanOutcome(end), try StorageReport(end))
+                        isPart = try end.bool("partial")
+                    }
+                    return true
                 }
-                return true
+                let (scan, item) = try StorageItem.read(line)
+                if ended.contains(scan) { return true }
+                bytes += item.data.count
+                if try !receive(scan, item) { ended.insert(scan) }
+                return needsEnd || limit != nil || ended.count < request.scans.count
             }
-            let (scan, item) = try StorageItem.read(line)
-            if ended.contains(scan) { return true }
-            bytes += item.data.count
-            if try !receive(scan, item) { ended.insert(scan) }
-            return needsEnd || limit != nil || ended.count < request.scans.count
         }
         if isPart, ended.count < request.scans.count { return nil }
         answer.value.byteCount = bytes
@@ -163,7 +171,7 @@ extension RemoteStorageEngine {
         var batch = batch
         batch.origin = batch.origin ?? StorageOrigin.current
         if let group = batch.group { return try await group.join(self, collection: collectionName, batch) }
-        return try await server.apply([(collectionName, batch)])[0]
+        return try await server.apply([(collectionName, batch)], keepsReceipts: description.keepsReceipts)[0]
     }
 }
 
@@ -180,19 +188,22 @@ private struct RemoteLog: StorageLog {
     func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
         var answer = StorageAnswer<StorageDelta?>(nil)
         var (changes, items): ([StorageChange], [StorageItem]) = ([], [])
-        try await engine.requests.lines(engine.path("changes"), request) { line, end in
-            if let end {
-                answer.report = try StorageReport(end)
-                if try end.bool("gap") { return true }
-                answer.value = StorageDelta(
-                    changes: changes, cursor: try StorageCursor(end.required("cursor")),
-                    isComplete: try end.bool("complete"), items: items)
-            } else if let change = try line.members()["change"] {
-                changes.append(try StorageChange(change))
-            } else {
-                items.append(try StorageItem.read(line).item)
+        try await engine.requests.lines(engine.path("changes"), request) {
+            (changes, items) = ([], [])
+            return { line, end in
+                if let end {
+                    answer.report = try StorageReport(end)
+                    if try end.bool("gap") { return true }
+                    answer.value = StorageDelta(
+                        changes: changes, cursor: try StorageCursor(end.required("cursor")),
+                        isComplete: try end.bool("complete"), items: items)
+                } else if let change = try line.members()["change"] {
+                    changes.append(try StorageChange(change))
+                } else {
+                    items.append(try StorageItem.read(line).item)
+                }
+                return true
             }
-            return true
         }
         return answer
     }

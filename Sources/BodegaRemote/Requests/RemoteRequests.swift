@@ -50,21 +50,49 @@ struct RemoteRequests: Sendable {
 
     // MARK: Sending
 
+    /// What a request does to items, which decides whether it may be sent again.
+    enum Effect {
+        /// Nothing, or the same if it is carried out twice.
+        case repeatable
+        /// The same if it is carried out twice, unless others have written in between.
+        case idempotentChange
+        /// Another one, unless the server recognizes it by an idempotency key.
+        case change(idempotencyKey: String?)
+
+        var changesItems: Bool { if case .repeatable = self { false } else { true } }
+
+        var isIdempotent: Bool { if case .change(nil) = self { false } else { true } }
+    }
+
     /// Sends a request, and returns its response if it is a success, or says that an item does not exist.
-    ///
-    /// - Parameters:
-    ///   - changesItems: Whether it is unknown after an error whether items were changed.
-    ///   - isIdempotent: Whether the transport may send it again, if a connection that it reused has ended.
     @discardableResult
     func send(
         _ method: HTTPStorageRequest.Method, _ path: String, _ message: (any JSONMember)? = nil, key: CacheKey? = nil,
-        changesItems: Bool = false, isIdempotent: Bool = true, timeLimit: Duration? = nil
+        _ effect: Effect = .repeatable, timeLimit: Duration? = nil
     ) async throws -> HTTPStorageResponse {
-        let request = try await request(method, path, message, isIdempotent: isIdempotent, timeLimit: timeLimit)
-        return try await reporting(key, changesItems: changesItems) {
-            let response = try await transport.send(request)
-            return try check(response, request, key) { response }
+        try await attempt(path, effect) {
+            var request = try await request(
+                method, path, message, isIdempotent: effect.isIdempotent, timeLimit: timeLimit)
+            if case .change(let key?) = effect { request.headers["Idempotency-Key"] = "\"\(key)\"" }
+            return try await reporting(key, changesItems: effect.changesItems) { [request] in
+                let response = try await transport.send(request)
+                return try check(response, request, key) { response }
+            }
         }
+    }
+
+    /// Sends a request, and again after a temporary error if that does no harm.
+    func attempt<Value>(
+        _ path: String, _ effect: Effect = .repeatable, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let policy = options.retryPolicy
+        return try await policy.attempt(
+            path,
+            mayRetry: { error in
+                // Nothing was done.
+                let isRefusal = [.locked, .rateLimited].contains((error as? StorageError)?.code)
+                return policy.shouldRetry(error) && (isRefusal || effect.isIdempotent)
+            }, body)
     }
 
     /// Opens a stream of a response.
@@ -155,10 +183,9 @@ struct RemoteRequests: Sendable {
     /// Sends a request, and returns the JSON of its response.
     func json(
         _ method: HTTPStorageRequest.Method, _ path: String, _ message: (any JSONMember)? = nil,
-        changesItems: Bool = false, isIdempotent: Bool = true
+        _ effect: Effect = .repeatable
     ) async throws -> JSONPart {
-        let response = try await send(
-            method, path, message, changesItems: changesItems, isIdempotent: isIdempotent)
+        let response = try await send(method, path, message, effect)
         return try read { try JSONPart(response.body) }
     }
 
@@ -171,14 +198,32 @@ struct RemoteRequests: Sendable {
         }
     }
 
+    /// Receives a line, and its members if it is the last one or says that the answer begins again. It returns whether
+    /// more lines are wanted.
+    typealias LineReceiver = (JSONPart, JSONMembers?) throws -> Bool
+
     /// Sends a request, and passes on the lines of its answer while they arrive.
     ///
-    /// - Parameter body: Receives a line, and its members if it is the last one or says that the answer begins again.
-    ///   It returns whether more lines are wanted.
+    /// - Parameter begin: Called before the first line, and again if the request is sent again.
     /// - Throws: An error if the answer ends without its last line.
-    func lines(
-        _ path: String, _ message: any JSONMember, _ body: (JSONPart, JSONMembers?) throws -> Bool
-    ) async throws {
+    func lines(_ path: String, _ message: any JSONMember, _ begin: () throws -> LineReceiver) async throws {
+        do {
+            try await attempt(path) { try await passLines(path, message, failingBy { try begin() }) }
+        } catch let failure as ReceiverFailure {
+            throw failure.cause
+        }
+    }
+
+    /// The error of the receiver of lines, which is not one of the server.
+    private struct ReceiverFailure: Error {
+        let cause: any Error
+    }
+
+    private func failingBy<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch { throw ReceiverFailure(cause: error) }
+    }
+
+    private func passLines(_ path: String, _ message: any JSONMember, _ receive: LineReceiver) async throws {
         let stream = try await open(.post, path, message)
         var lines = LineBuffer()
         do {
@@ -190,16 +235,16 @@ struct RemoteRequests: Sendable {
                         line.starts(with: Self.beginsEnd) || line.starts(with: Self.beginsError)
                             || line.starts(with: Self.beginsAgain)
                     else {
-                        if try !body(part, nil) { return }
+                        if try !failingBy({ try receive(part, nil) }) { return }
                         continue
                     }
                     let members = try read { try part.members() }
                     if let error = members["error"] { throw try read { try StorageError(error) } }
-                    if try !body(part, members) || members["end"] != nil { return }
+                    if try !failingBy({ try receive(part, members) }) || members["end"] != nil { return }
                 }
             }
         } catch {
-            if Task.isCancelled { throw CancellationError() }
+            if Task.isCancelled, !(error is ReceiverFailure) { throw CancellationError() }
             throw error
         }
         throw StorageError(.unreachable, "The answer of the server was cut off.")

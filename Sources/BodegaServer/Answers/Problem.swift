@@ -62,6 +62,7 @@ enum RequestRefusal: Error {
     case notJSON
     case wrongMethod([HTTPRequest.Method])
     case rangeNotSatisfiable(Int)
+    case otherRequest
 
     func response() -> Response {
         let (status, code, detail): (HTTPResponse.Status, String, String) =
@@ -78,6 +79,8 @@ enum RequestRefusal: Error {
                 (.methodNotAllowed, "invalidArgument", "The address has no such method.")
             case .tooManyStreams:
                 (.tooManyRequests, "rateLimited", "The client has as many open streams as it may have.")
+            case .otherRequest:
+                (.unprocessableContent, "invalidArgument", "Another request had the same idempotency key.")
             case .rangeNotSatisfiable: (.rangeNotSatisfiable, "invalidArgument", "The item has no such range.")
             }
         let body = JSONObjectWriter.line([

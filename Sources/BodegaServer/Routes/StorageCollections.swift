@@ -5,10 +5,18 @@ public import Bodega
 ///
 /// ```swift
 /// let some: StorageCollections = ["notes": notes, "folders": folders]
-/// let all = StorageCollections { name in try database.collection(named: name) }
+/// var all = StorageCollections { name in try database.collection(named: name) }
+/// all.receipts = try database.collection(named: "receipts")
 /// ```
 public struct StorageCollections: Sendable, ExpressibleByDictionaryLiteral {
     let open: @Sendable (String) async throws -> (any StorageEngine)?
+
+    /// Where the server notes which requests with an idempotency key it has carried out; by default `nil`: it refuses
+    /// such keys then, and a client can't repeat a batch with conditions whose answer was lost.
+    ///
+    /// It must be another collection of the same database, which no client sees. All servers of a database share it.
+    /// A note is kept for an hour, see ``StorageServerLimits/receiptSeconds``.
+    public var receipts: (any StorageEngine)?
 
     /// Describes collections that are opened on demand, each for the first time that a client asks for it.
     ///

@@ -52,27 +52,30 @@ extension StorageRoutes {
     func write(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         let data = try await body(of: request.request)
         let key = try request.key()
-        try await change(.write(key: key, data: data), request, in: collection, key: key)
+        try await change(.write(key: key, data: data), request, claim(request, data), in: collection, key: key)
         return Response(status: .noContent, headers: [.eTag: data.entityTag])
     }
 
     func remove(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         let key = try request.key()
-        try await change(.remove(key: key), request, in: collection, key: key)
+        try await change(.remove(key: key), request, claim(request, Data()), in: collection, key: key)
         return Response(status: .noContent)
     }
 
     /// Changes an item if it is as the client states.
     private func change(
-        _ operation: StorageOperation, _ request: ClientRequest, in collection: ClientCollection, key: CacheKey
+        _ operation: StorageOperation, _ request: ClientRequest, _ claim: Receipts.Claim?,
+        in collection: ClientCollection, key: CacheKey
     ) async throws {
         let headers = request.request.headers
         let origin = try headers[.emporiumOrigin].map { request.mask.masked(try StorageOrigin(header: $0)) }
         var batch = StorageBatch([operation], origin: origin)
         guard headers[.ifMatch] != nil || headers[.ifNoneMatch] != nil else {
-            _ = try await collection.engine.apply(batch)
+            _ = try await apply([(collection.engine, batch)], claim)
             return
         }
+        // Its conditions are not met any more.
+        if let claim, let receipts, try await receipts.has(claim) { return }
         // The tag is that of an item's bytes, and the batch is applied only if these are still the same.
         for _ in 0..<100 {
             let stored = try await collection.engine.fetch(key: key)
@@ -84,7 +87,7 @@ extension StorageRoutes {
                 throw RequestRefusal.preconditionFailed
             }
             batch.conditions = [StorageCondition(key: key, data: stored)]
-            if try await collection.engine.apply(batch).value.wasApplied { return }
+            if try await apply([(collection.engine, batch)], claim).allSatisfy(\.value.wasApplied) { return }
         }
         throw StorageError(.conflict, "The item was changed during each of 100 attempts. Try again.", key: key)
     }

@@ -84,7 +84,8 @@ extension StorageRoutes {
     }
 
     func batch(_ request: ClientRequest, of client: StorageClient) async throws -> Response {
-        let wanted = try BatchRequest(await message(request.request))
+        let body = try await body(of: request.request)
+        let wanted = try BatchRequest(JSONPart(body))
         try check(
             wanted.parts.reduce(0) { $0 + $1.batch.operations.count + ($1.batch.conditions?.count ?? 0) },
             limits.operations, "operations")
@@ -94,7 +95,7 @@ extension StorageRoutes {
             batch.origin = batch.origin.map(request.mask.masked)
             batches.append((try await collection(part.collection, of: client).engine, batch))
         }
-        let answers = try await StorageBatchGroup.apply(batches)
+        let answers = try await apply(batches, claim(request, body))
         return .json(["outcomes": answers.map(BatchAnswer.init)] as JSONFields)
     }
 

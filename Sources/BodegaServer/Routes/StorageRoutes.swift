@@ -30,6 +30,7 @@ public struct StorageRoutes: Sendable {
     let access: any StorageAccess
     let limits: StorageServerLimits
     let scopes: ScopedCollections
+    let receipts: Receipts?
 
     /// Creates routes.
     ///
@@ -43,6 +44,7 @@ public struct StorageRoutes: Sendable {
     ) {
         (self.access, self.limits) = (access, limits)
         scopes = ScopedCollections(collections)
+        receipts = collections.receipts.map { Receipts(storage: $0.backend, lifetime: limits.receiptSeconds) }
     }
 
     /// The routes of a collection.
@@ -100,7 +102,10 @@ public struct StorageRoutes: Sendable {
     }
 
     private func describe(_ request: ClientRequest, _ collection: ClientCollection) -> Response {
-        .json(CollectionDescription(collection.engine))
+        .json(
+            CollectionDescription(
+                collection.engine, hasDatabase: collection.engine.groupDatabase != nil,
+                keepsReceipts: receipts?.covers(collection.engine) ?? false))
     }
 
     /// A request, with the client that it is from.

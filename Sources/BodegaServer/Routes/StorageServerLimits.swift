@@ -14,6 +14,9 @@ public struct StorageServerLimits: Sendable {
     public var answerBytes = 8 << 30
     /// The maximum number of streams of events that a client has open; by default 100.
     public var streams = 100
+    /// The number of seconds after which a request with an idempotency key is forgotten, see
+    /// ``StorageCollections/receipts``; by default an hour. A client must not send it again later.
+    public var receiptSeconds = 3_600.0
     /// The number of seconds that requests under way have when the server is stopped; by default 10.
     public var shutdownSeconds: Int64 = 10
     /// The number of seconds after which an idle connection is closed; by default 60.

@@ -10,30 +10,40 @@ struct RemoteConformanceTests {
 
     /// The servers of the workspaces, each on a file with collections.
     private actor Servers {
-        private var servers: [String: Task<TestServer, any Error>] = [:]
+        typealias Place = (server: TestServer, proxy: FaultyProxy?)
 
-        func server(_ workspace: StorageEngineConformance.Workspace) async throws -> TestServer {
-            if let server = servers[workspace.identifier] { return try await server.value }
-            let server = Task {
+        let isBehindProxy: Bool
+        private var places: [String: Task<Place, any Error>] = [:]
+
+        init(isBehindProxy: Bool) { self.isBehindProxy = isBehindProxy }
+
+        func database(_ workspace: StorageEngineConformance.Workspace) async throws -> RemoteDatabase {
+            let place = places[workspace.identifier] ?? Task { [isBehindProxy] in
                 let file = workspace.directory.url.appendingPathComponent("items.sqlite")
                 let database = try SQLiteStorageEngine(openingFile: file, now: workspace.clock.now)
-                return try await TestServer(StorageCollections { try database.collection(named: $0) })
+                var collections = StorageCollections { try database.collection(named: $0) }
+                collections.receipts = try database.collection(named: "receipts")
+                let server = try await TestServer(collections)
+                return (server, isBehindProxy ? try await FaultyProxy(before: server, seed: proxySeed) : nil)
             }
-            servers[workspace.identifier] = server
-            return try await server.value
+            places[workspace.identifier] = place
+            let (server, proxy) = try await place.value
+            return try RemoteDatabase(proxy?.url ?? server.url, options: .patient)
         }
 
         func discard(_ workspace: StorageEngineConformance.Workspace) async throws {
-            try await servers.removeValue(forKey: workspace.identifier)?.value.stop()
+            try await places.removeValue(forKey: workspace.identifier)?.value.server.stop()
         }
     }
 
-    private static let configuration: StorageEngineConformance.Configuration = {
-        let servers = Servers()
+    private static func configuration(
+        _ name: String, isBehindProxy: Bool
+    ) -> StorageEngineConformance.Configuration {
+        let servers = Servers(isBehindProxy: isBehindProxy)
         var configuration = StorageEngineConformance.Configuration(
-            "RemoteStorageEngine", capabilities: .all.union(.shared).subtracting(.moments)
+            name, capabilities: .all.union(.shared).subtracting(.moments)
         ) {
-            try await servers.server($0).engine()
+            try await servers.database($0).collection(named: "notes")
         }
         configuration.openCollection = { engine, name in
             guard let engine = engine as? RemoteStorageEngine else { throw CancellationError() }
@@ -43,10 +53,21 @@ struct RemoteConformanceTests {
         configuration.largestValue = 8 << 20
         configuration.largestBatch = 20_000
         return configuration
-    }()
+    }
 
-    @Test("keeps the contract of engines", arguments: StorageEngineConformance.checks(for: configuration))
+    @Test(
+        "keeps the contract of engines",
+        arguments: StorageEngineConformance.checks(
+            for: configuration("RemoteStorageEngine", isBehindProxy: false)))
     func conforms(_ check: StorageEngineConformance.Case) async throws {
+        try await check.run()
+    }
+
+    @Test(
+        "keeps the contract of engines behind a proxy that delays, loses, doubles and cuts",
+        arguments: StorageEngineConformance.checks(
+            for: configuration("RemoteStorageEngine behind a proxy", isBehindProxy: true)))
+    func conformsBehindProxy(_ check: StorageEngineConformance.Case) async throws {
         try await check.run()
     }
 }

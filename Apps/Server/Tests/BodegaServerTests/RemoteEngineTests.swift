@@ -98,9 +98,12 @@ struct RemoteEngineTests {
         let cursor = try await engine.fetchCursor()
         try await engine.write([(a, Data(#"{"end":true}"#.utf8)), (b, Data("x\ny".utf8))])
         var whole = 0
+        var options = RemoteStorageOptions()
+        options.retryPolicy.maximumAttempts = 1
         for bytes in 0..<400 {
             let remote = try await RemoteStorageEngine(
-                connecting: server.url, collection: "notes", transport: CuttingTransport(bytes: bytes))
+                connecting: server.url, collection: "notes", options: options,
+                transport: CuttingTransport(bytes: bytes))
             let reads: [() async throws -> Bool] = [
                 { try await remote.fetchAll().map(\.data) == [Data(#"{"end":true}"#.utf8), Data("x\ny".utf8)] },
                 { try await remote.fetchKeys(among: [b, a]) == [b, a] },

@@ -46,6 +46,12 @@ final class ScopedLog: StorageLog {
         return state.withLock { $0.cursor }
     }
 
+    /// The end of the base's log, if a cursor is at the end of this one; otherwise `nil`.
+    func place(at cursor: StorageCursor) async throws -> StorageCursor? {
+        try await advance()
+        return state.withLock { $0.cursor == cursor ? $0.place : nil }
+    }
+
     func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
         try await advance()
         return StorageAnswer(

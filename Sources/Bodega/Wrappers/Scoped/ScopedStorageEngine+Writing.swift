@@ -21,36 +21,47 @@ extension ScopedStorageEngine {
         }
         var attempts = ConditionalAttempts()
         while true {
-            let stored = try await checked(batch)
-            var answer = try await base.apply(stored.batch)
+            let checked = try await checked(batch)
+            var answer = try await base.apply(checked.batch)
             // It is a place in the log of the base.
             answer.value.commit = nil
             if answer.value.wasApplied { return answer }
             // Neither the caller's conditions nor others were met.
-            if !stored.isMet { return answer }
+            if !checked.isMet { return answer }
             try Task.checkCancellation()
-            try attempts.fail(stored.batch.conditions?.first?.key)
+            if batch.group != nil {
+                // Unless another batch of the group is the reason, all of them are repeated.
+                let now = try await self.checked(batch)
+                if now.isMet, now.items == checked.items, now.batch.basis == checked.batch.basis { return answer }
+                throw StorageGroupError(cause: ChangeInBetween(key: checked.batch.conditions?.first?.key))
+            }
+            try attempts.fail(checked.batch.conditions?.first?.key)
         }
     }
 
-    /// The batch for the base: with conditions that what was checked is still true.
-    ///
-    /// - Returns: The batch, and whether the caller's conditions are met. If they are not, it is not applied.
-    private func checked(_ batch: StorageBatch) async throws -> (batch: StorageBatch, isMet: Bool) {
-        var stored = batch
+    /// A batch for the base: with conditions that what was checked is still true.
+    private struct CheckedBatch {
+        var batch: StorageBatch
+        /// The items that were read.
+        var items: [CacheKey: Data] = [:]
+        /// Whether the caller's conditions are met. If they are not, the batch is not applied.
+        var isMet = true
+    }
+
+    private func checked(_ batch: StorageBatch) async throws -> CheckedBatch {
         let before = try await items(concerning: batch)
-        stored.conditions = before.keys.map { StorageCondition(key: $0, data: before.data[$0]) }
+        var checked = CheckedBatch(batch: batch, items: before.data)
+        checked.batch.conditions = before.keys.map { StorageCondition(key: $0, data: before.data[$0]) }
         for condition in batch.conditions ?? [] {
             let data = before.data[condition.key].flatMap { scope.contains($0) ? $0 : nil }
-            guard data == condition.data else {
-                // Not met either: it makes a cache or a mirror inside discard the item that the caller has read.
-                let stored = before.data[condition.key]
-                let unmet = StorageCondition(key: condition.key, data: stored == nil ? Data() : nil)
-                return (StorageBatch([], if: [unmet], origin: batch.origin), false)
-            }
+            if data != condition.data { return unmet(batch, condition.key, before.data) }
+        }
+        if let basis = batch.basis {
+            checked.batch.basis = try await scopedLog.place(at: basis)
+            if checked.batch.basis == nil { return unmet(batch, before.keys.first ?? CacheKey(""), before.data) }
         }
         var items = before.data
-        stored.operations = []
+        checked.batch.operations = []
         for operation in batch.operations {
             switch operation {
             case .write(let key, let data):
@@ -63,19 +74,32 @@ extension ScopedStorageEngine {
                     throw StorageError(.permissionDenied, "An item outside of the scope has this key.", key: key)
                 }
                 items[key] = data
-                stored.operations.append(operation)
+                checked.batch.operations.append(operation)
             case .remove(let key):
                 guard let data = items[key], scope.contains(data) else { continue }
                 items[key] = nil
-                stored.operations.append(operation)
+                checked.batch.operations.append(operation)
             case .removeAll:
                 for (key, data) in items where scope.contains(data) {
                     items[key] = nil
-                    stored.operations.append(.remove(key: key))
+                    checked.batch.operations.append(.remove(key: key))
                 }
             }
         }
-        return (stored, true)
+        return checked
+    }
+
+    /// A batch that is not applied: it makes a cache or a mirror inside discard the item that the caller has read.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch that has an unmet condition.
+    ///   - key: The key of the item of that condition.
+    ///   - items: The stored items.
+    private func unmet(_ batch: StorageBatch, _ key: CacheKey, _ items: [CacheKey: Data]) -> CheckedBatch {
+        let condition = StorageCondition(key: key, data: items[key] == nil ? Data() : nil)
+        var unmet = StorageBatch([], if: [condition], origin: batch.origin)
+        unmet.group = batch.group
+        return CheckedBatch(batch: unmet, items: items, isMet: false)
     }
 
     /// The items that a batch reads or changes, and their keys, also of those that don't exist.

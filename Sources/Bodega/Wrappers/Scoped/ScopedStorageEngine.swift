@@ -31,7 +31,7 @@ public import Foundation
 public struct ScopedStorageEngine: StorageBackend {
     let base: any StorageBackend
     let scope: StorageScope
-    private let scopedLog: ScopedLog
+    let scopedLog: ScopedLog
 
     init(base: any StorageBackend, scope: StorageScope) {
         (self.base, self.scope) = (base, scope)
@@ -42,7 +42,9 @@ public struct ScopedStorageEngine: StorageBackend {
     /// cancelled.
     public var traits: StorageTraits { hidesItems ? base.traits.subtracting(.ignoresCancellation) : base.traits }
 
-    /// Without a filter, that of the base. Otherwise none: the engine takes no part in transactions over collections.
+    /// Without a filter, that of the base. Otherwise none: the log and the items can't be read from one moment. The engine
+    /// takes part in a ``StorageBatchGroup`` and in ``StorageEngine/transaction(isolation:_:)`` nevertheless, but a store
+    /// on it takes part in no transaction over several stores.
     public var database: (any StorageDatabase)? { hidesItems ? nil : base.database }
 
     public func now() -> Date { base.now() }

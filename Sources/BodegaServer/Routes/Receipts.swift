@@ -1,0 +1,161 @@
+#if Server
+import Bodega
+import BodegaMessages
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import RecordCoder
+
+/// Notes about the requests with idempotency keys that were carried out.
+///
+/// A note is written in the transaction that the request asks for, so the two exist together or not at all, after a
+/// crash too, and for all servers of the database. A request that changes nothing, because its conditions are not met,
+/// leaves no note: carried out later, it is as good as then.
+///
+/// Source: The Idempotency-Key HTTP Header Field, draft-ietf-httpapi-idempotency-key-header.
+struct Receipts: Sendable {
+    /// The number of old notes that a request with a key removes at most; it writes one.
+    private static let removals = 10
+
+    let storage: any StorageBackend
+    /// How long a note is kept.
+    let lifetime: TimeInterval
+
+    /// A request with an idempotency key.
+    struct Claim {
+        let key: CacheKey
+        /// Distinguishes the request from any other.
+        let fingerprint: Data
+    }
+
+    /// What is stored.
+    private struct Receipt: Codable {
+        let fingerprint: Data
+        let date: Date
+    }
+
+    /// Whether a collection is in the same database.
+    func covers(_ engine: any StorageBackend) -> Bool {
+        guard let database = engine.groupDatabase else { return false }
+        return database === storage.groupDatabase
+    }
+
+    /// Whether a request was carried out.
+    ///
+    /// - Throws: ``RequestRefusal/otherRequest`` if another request with its key was.
+    func has(_ claim: Claim) async throws -> Bool {
+        let request = FetchRequest([claim.key], options: ReadOptions(needsOriginal: true))
+        guard let item = try await storage.fetch(request).value.first else { return false }
+        guard try JSONDecoder().decode(Receipt.self, from: item.data).fingerprint == claim.fingerprint else {
+            throw RequestRefusal.otherRequest
+        }
+        return true
+    }
+
+    /// Applies batches with a note of them.
+    ///
+    /// - Returns: The answers to the batches; `nil` if the note exists.
+    func apply(
+        _ batches: [(engine: any StorageBackend, batch: StorageBatch)], _ claim: Claim
+    ) async throws -> [StorageAnswer<BatchOutcome>]? {
+        if try await has(claim) { return nil }
+        let receipt = try JSONEncoder().encode(Receipt(fingerprint: claim.fingerprint, date: storage.now()))
+        let note = StorageBatch(
+            [.write(key: claim.key, data: receipt)], if: [StorageCondition(key: claim.key, data: nil)])
+        let answers = try await StorageBatchGroup.apply(batches + [(storage, note)])
+        if answers.allSatisfy(\.value.wasApplied) {
+            await removeOld()
+            return answers.dropLast()
+        }
+        // The same request may have been carried out at the same time.
+        return try await has(claim) ? nil : answers.dropLast()
+    }
+
+    /// Removes some notes that are too old.
+    private func removeOld() async {
+        do {
+            let end = storage.now().addingTimeInterval(-lifetime)
+            let old = Locked<[CacheKey]>([])
+            _ = try await storage.scan(ScanRequest(isShort: true)) {
+                old.withLock { $0 = [] }
+                return { _, item in
+                    // The oldest come first.
+                    guard try JSONDecoder().decode(Receipt.self, from: item.data).date < end else { return false }
+                    return old.withLock { keys in
+                        keys.append(item.key)
+                        return keys.count < Self.removals
+                    }
+                }
+            }
+            let keys = old.withLock { $0 }
+            if !keys.isEmpty { _ = try await storage.apply(StorageBatch(keys.map { .remove(key: $0) })) }
+        } catch {
+            // They only take space, and the next request tries again.
+        }
+    }
+}
+
+extension StorageRoutes {
+    /// The claim of a request with an idempotency key; `nil` if it has none.
+    ///
+    /// - Parameter body: The body of the request.
+    func claim(_ request: ClientRequest, _ body: Data) throws -> Receipts.Claim? {
+        guard let header = request.request.headers[.idempotencyKey] else { return nil }
+        let isQuoted = header.count >= 2 && header.hasPrefix("\"") && header.hasSuffix("\"")
+        let key = isQuoted ? String(header.dropFirst().dropLast()) : header
+        guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 })
+        else {
+            throw StorageError(.invalidArgument, "An idempotency key has from 1 to 255 visible characters of ASCII.")
+        }
+        let target = "\(request.request.method.rawValue) \(request.request.uri.string)\n"
+        return Receipts.Claim(
+            key: CacheKey(verbatim: digest([request.client.id, key].map { Data($0.utf8) }).hex),
+            fingerprint: digest([Data(target.utf8), body]))
+    }
+
+    /// Applies batches, not again if the request was carried out before.
+    func apply(
+        _ batches: [(engine: any StorageBackend, batch: StorageBatch)], _ claim: Receipts.Claim?
+    ) async throws -> [StorageAnswer<BatchOutcome>] {
+        guard let claim else { return try await StorageBatchGroup.apply(batches) }
+        guard let receipts, batches.allSatisfy({ receipts.covers($0.engine) }) else {
+            throw StorageError(.invalidArgument, "The server keeps no idempotency keys for this collection.")
+        }
+        if let answers = try await receipts.apply(batches, claim) { return answers }
+        // Their places in the log are not known any more.
+        var answers: [StorageAnswer<BatchOutcome>] = []
+        for (engine, batch) in batches {
+            let keys = engine.traits.contains(.expires) ? batch.writtenKeys : []
+            let items = try await engine.fetch(FetchRequest(keys, .expiry)).value
+            answers.append(StorageAnswer(BatchOutcome(expiry: items.compactMap(\.expiry).min())))
+        }
+        return answers
+    }
+
+    /// A digest of parts that can't be divided in another way.
+    private func digest(_ parts: [Data]) -> Data {
+        var digest = SHA256()
+        for part in parts {
+            withUnsafeBytes(of: UInt64(part.count).bigEndian) { digest.update(bufferPointer: $0) }
+            digest.update(data: part)
+        }
+        return Data(digest.finalize())
+    }
+}
+
+extension StorageBatch {
+    /// The keys of written items.
+    fileprivate var writtenKeys: [CacheKey] {
+        operations.compactMap { if case .write(let key, _) = $0 { key } else { nil } }
+    }
+}
+
+extension Data {
+    fileprivate var hex: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+}
+
+extension HTTPField.Name {
+    static let idempotencyKey = named("Idempotency-Key")
+}
+#endif
