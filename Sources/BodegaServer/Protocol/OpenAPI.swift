@@ -37,6 +37,7 @@ let openAPI = #"""
           "post": {
             "operationId": "applyBatches",
             "summary": "Changes items of one or several collections, all or none.",
+            "parameters": [{"$ref": "#/components/parameters/idempotencyKey"}],
             "requestBody": {
               "required": true,
               "content": {
@@ -204,7 +205,8 @@ let openAPI = #"""
             "parameters": [
               {"$ref": "#/components/parameters/ifMatch"},
               {"$ref": "#/components/parameters/ifNoneMatch"},
-              {"$ref": "#/components/parameters/origin"}
+              {"$ref": "#/components/parameters/origin"},
+              {"$ref": "#/components/parameters/idempotencyKey"}
             ],
             "requestBody": {
               "required": false,
@@ -227,7 +229,8 @@ let openAPI = #"""
             "parameters": [
               {"$ref": "#/components/parameters/ifMatch"},
               {"$ref": "#/components/parameters/ifNoneMatch"},
-              {"$ref": "#/components/parameters/origin"}
+              {"$ref": "#/components/parameters/origin"},
+              {"$ref": "#/components/parameters/idempotencyKey"}
             ],
             "responses": {
               "204": {"description": "There is no such item any more."},
@@ -269,6 +272,27 @@ let openAPI = #"""
             "responses": {
               "200": {
                 "description": "Items of each scan, and then the numbers.",
+                "content": {"application/x-ndjson": {"schema": {"type": "string"}}}
+              },
+              "401": {"$ref": "#/components/responses/Unauthorized"},
+              "4XX": {"$ref": "#/components/responses/Problem"},
+              "5XX": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/collections/{collection}/query": {
+          "parameters": [{"$ref": "#/components/parameters/collection"}],
+          "post": {
+            "operationId": "queryItems",
+            "summary": "Reads the items that meet a filter, a page at a time, or counts them. Indexes answer what they can.",
+            "requestBody": {
+              "required": true,
+              "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Query"}}}
+            },
+            "responses": {
+              "200": {
+                "description": "\#
+                The items of the page, and then the text to pass as `after` for the next page, if there is one. Or the number.",
                 "content": {"application/x-ndjson": {"schema": {"type": "string"}}}
               },
               "401": {"$ref": "#/components/responses/Unauthorized"},
@@ -505,6 +529,13 @@ let openAPI = #"""
             "in": "header",
             "description": "The tag that the item must have for the range to count.",
             "schema": {"type": "string"}
+          },
+          "idempotencyKey": {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "\#
+            A text that distinguishes the request from others of the client. If it was carried out, it is not carried out again.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255}
           },
           "origin": {
             "name": "Emporium-Origin",
@@ -860,13 +891,44 @@ let openAPI = #"""
           },
           "Description": {
             "type": "object",
-            "required": ["traits", "log", "indexes", "references", "transactions"],
+            "required": ["traits", "log", "indexes", "references", "transactions", "receipts"],
             "properties": {
               "traits": {"type": "array", "items": {"type": "string"}},
               "log": {"type": "boolean"},
               "indexes": {"type": "boolean"},
               "references": {"type": "boolean"},
-              "transactions": {"type": "boolean"}
+              "transactions": {"type": "boolean"},
+              "receipts": {
+                "type": "boolean",
+                "description": "Whether a change with an Idempotency-Key can be sent again."
+              }
+            }
+          },
+          "Query": {
+            "type": "object",
+            "properties": {
+              "filter": {
+                "type": "string",
+                "maxLength": 4096,
+                "description": "\#
+                A filter expression of RFC 9535 without queries for several values, such as @.isDone == false; by default all items."
+              },
+              "order": {
+                "type": "array",
+                "maxItems": 8,
+                "description": "Items with equal values come in insertion order.",
+                "items": {
+                  "type": "object",
+                  "required": ["path"],
+                  "properties": {
+                    "path": {"type": "string", "description": "Names of members, separated by dots."},
+                    "descending": {"type": "boolean"}
+                  }
+                }
+              },
+              "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
+              "after": {"type": "string", "description": "The text `next` of the page before."},
+              "count": {"type": "boolean", "description": "Whether only the number of items is wanted."}
             }
           },
           "Reference": {

@@ -135,7 +135,7 @@ extension StorageRoutes {
     /// Answers with lines of JSON, of which the last one says that there are no others, or why there are none.
     ///
     /// - Parameter body: Appends the lines, and returns the last one.
-    private func lines(_ body: @escaping @Sendable (AnswerSpool) async throws -> [UInt8]) async throws -> Response {
+    func lines(_ body: @escaping @Sendable (AnswerSpool) async throws -> [UInt8]) async throws -> Response {
         let spool = AnswerSpool(maximumBytes: limits.answerBytes)
         let task = Task {
             do {
@@ -184,7 +184,7 @@ private struct JSONFields: JSONObjectMember, ExpressibleByDictionaryLiteral {
 }
 
 extension StorageItem {
-    fileprivate func line(_ fields: StorageFields, scan: Int = 0) -> [UInt8] {
+    func line(_ fields: StorageFields, scan: Int = 0) -> [UInt8] {
         JSONObjectWriter.object { object in
             if scan > 0 { object.add("scan", scan) }
             add(to: &object, fields)
@@ -201,7 +201,7 @@ extension JSONObjectWriter {
     }
 
     /// The last line of an answer.
-    fileprivate static func ending(_ body: (inout JSONObjectWriter) -> Void) -> [UInt8] {
+    static func ending(_ body: (inout JSONObjectWriter) -> Void) -> [UInt8] {
         object { object in
             object.add("end", true)
             body(&object)

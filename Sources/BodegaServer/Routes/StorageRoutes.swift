@@ -20,6 +20,7 @@ import RecordCoder
 /// | `GET`, `HEAD`, `PUT`, `DELETE` of `v1/collections/NAME/items/KEY` | one item, with its `ETag` |
 /// | `POST v1/collections/NAME/fetch` | items under some keys |
 /// | `POST v1/collections/NAME/scan` | items in an order, and numbers of items |
+/// | `POST v1/collections/NAME/query` | items that meet a filter of RFC 9535, a page at a time, and their number |
 /// | `POST v1/collections/NAME/changes` | what has changed since a cursor |
 /// | `GET v1/collections/NAME/events` | what changes from now on, or from a cursor on, as server-sent events |
 /// | `GET v1/collections/NAME` | what the collection can do |
@@ -60,6 +61,7 @@ public struct StorageRoutes: Sendable {
             ("items/:key", .delete, remove),
             ("fetch", .post, fetch),
             ("scan", .post, scan),
+            ("query", .post, query),
             ("cursor", .get, cursor),
             ("changes", .post, changes),
             ("events", .get, events),

@@ -1,0 +1,123 @@
+#if Server
+import Bodega
+import BodegaMessages
+import Foundation
+import Hummingbird
+import RecordCoder
+
+// Queries for clients that have no engine of their own, such as a script or a page in a browser.
+extension StorageRoutes {
+
+    /// Answers with the items that meet a filter, a page at a time, or with their number.
+    func query(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        let wanted = try ItemQuery(await message(request.request))
+        let reader = StorageReader(collection.engine)
+        return try await lines { spool in
+            if wanted.isCount {
+                let count = try await wanted.query.count(in: reader)
+                return JSONObjectWriter.ending { $0.add("count", count) }
+            }
+            let page = try await wanted.query.page(
+                from: reader, limit: wanted.limit, after: wanted.cursor?.place, item: wanted.cursor?.key)
+            for item in page.matches { try spool.append(item.line(.data)) }
+            var next: ItemQuery.Cursor?
+            if page.hasMore, let place = page.places.last, let item = page.matches.last {
+                next = ItemQuery.Cursor(place: place, key: item.key)
+            }
+            return JSONObjectWriter.ending { object in if let next { object.add("next", next.text) } }
+        }
+    }
+}
+
+/// A query of items that are JSON.
+private struct ItemQuery {
+    /// The maximum number of bytes of a filter. A longer one would nest as deeply as it has terms.
+    private static let maximumFilterBytes = 4_096
+    private static let maximumTerms = 8
+    private static let maximumLimit = 1_000
+
+    var query: StorageQuery<StorageItem>
+    /// The maximum number of items.
+    var limit = 100
+    /// Whether only their number is wanted.
+    var isCount = false
+    /// The end of the page before.
+    var cursor: Cursor?
+
+    /// A term of the order.
+    private struct Term: JSONReadable {
+        let path: String
+        let isDescending: Bool
+
+        init(_ part: JSONPart) throws {
+            let members = try part.members()
+            (path, isDescending) = (try members.required("path").string(), try members.bool("descending"))
+        }
+    }
+
+    init(_ part: JSONPart) throws {
+        let members = try part.members()
+        let terms: [Term] = try members.list("order")
+        guard terms.count <= Self.maximumTerms else {
+            throw part.error("a query with an order of at most \(Self.maximumTerms) terms")
+        }
+        let filter = try members.string("filter").map { text in
+            guard text.utf8.count <= Self.maximumFilterBytes else {
+                throw part.error("a query with a filter of at most \(Self.maximumFilterBytes) bytes")
+            }
+            return try JSONFilterParser.parse(text)
+        }
+        // Texts are compared by their scalars, as those of a filter.
+        let order = terms.map { StorageIndex.Member($0.path, isForText: false) }
+        let paths = order.map(\.query)
+        query = StorageQuery(
+            condition: filter?.condition ?? .constant(true),
+            order: zip(order, terms).map { QueryTerm(path: $0.path, isDescending: $1.isDescending) }
+        ) { item, receive in
+            let keys = item.data.withUnsafeBytes { bytes -> [StorageSortKey]? in
+                // What is not JSON meets no filter, and comes first in each order.
+                guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else {
+                    return filter == nil ? paths.map { _ in .none } : nil
+                }
+                if let filter, !filter.accepts(bytes, range) { return nil }
+                return paths.map { StorageSortKey(bytes, $0.find(in: bytes, range)) }
+            }
+            if keys != nil { receive(item) }
+            return keys
+        }
+        isCount = try members.bool("count")
+        if let wanted = try members.int("limit") {
+            guard (1...Self.maximumLimit).contains(wanted) else {
+                throw part.error("a query with a limit from 1 to \(Self.maximumLimit)")
+            }
+            limit = wanted
+        }
+        cursor = try members["after"].map { try Cursor($0, termCount: terms.count) }
+    }
+
+    /// The end of a page, a text that a client passes back.
+    struct Cursor {
+        let place: QueryPlace
+        let key: CacheKey
+
+        init(place: QueryPlace, key: CacheKey) { (self.place, self.key) = (place, key) }
+
+        init(_ part: JSONPart, termCount: Int) throws {
+            let members = try JSONPart(part.base64()).members()
+            let keys: [StorageSortKey] = try members.list("keys")
+            guard keys.count == termCount else { throw part.error("the end of a page of this query") }
+            place = QueryPlace(QueryKeys(keys), position: try members.required("position").int())
+            key = try CacheKey(members)
+        }
+
+        var text: String {
+            let line = JSONObjectWriter.object { object in
+                object.add("keys", place.keys)
+                object.add("position", place.position)
+                key.add(to: &object)
+            }
+            return Data(line).base64EncodedString()
+        }
+    }
+}
+#endif
