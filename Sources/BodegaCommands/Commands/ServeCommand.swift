@@ -18,7 +18,9 @@ struct ServeCommand: ConsoleCommand {
             is a program with the engine of BodegaRemote, or any other that speaks HTTP.
 
             A collection is served under its name, and that without a name as "_". If the store's address names a \
-            collection, only that is served. The collection with the tokens is never served.
+            collection, only that is served. The collection with the tokens is never served, and neither is \
+            emporium-receipts, in which the server notes which changes it has made, so that a client can send a \
+            change again whose answer was lost.
 
             The server speaks HTTP without TLS, and listens on this machine only. To let others reach it, put a \
             reverse proxy with TLS before it, or name another --host with --behind-proxy.

@@ -15,7 +15,9 @@ struct ServerGuideTests {
         let (token, _) = try await tokens.create(
             name: "Ada's phone", grants: [AccessGrant(collection: "notes", matching: #"@.owner == "ada""#)])
         print(token)  // is not shown again
-        let server = StorageServer(access: tokens, collections: ["notes": try database.collection(named: "notes")])
+        var collections: StorageCollections = ["notes": try database.collection(named: "notes")]
+        collections.receipts = try database.collection(named: "receipts")  // of changes that clients send again
+        let server = StorageServer(access: tokens, collections: collections)
         _ = server
         return (token, tokens, database)
     }
