@@ -125,7 +125,7 @@ let package = Package(
         .target(
             name: "BodegaWebTokens",
             dependencies: [
-                "Bodega", "BodegaServer", "RecordCoder",
+                "Bodega", "BodegaMessages", "BodegaServer", "RecordCoder",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["WebTokens"])),
             ]

@@ -1,5 +1,5 @@
 #if Server
-public import Bodega
+import Bodega
 import Hummingbird
 public import Logging
 public import ServiceLifecycle

@@ -51,20 +51,15 @@ final class RateLimit: Sendable {
     private let state = Locked(State())
     private let rate: Double?
     private let burst: Int
-    private let now: @Sendable () -> ContinuousClock.Instant
 
-    init(
-        _ limits: StorageServerLimits, now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
-    ) {
-        (rate, burst, self.now) = (limits.requestsPerSecond, limits.requestBurst, now)
-    }
+    init(_ limits: StorageServerLimits) { (rate, burst) = (limits.requestsPerSecond, limits.requestBurst) }
 
     /// Counts a request of a client.
     ///
     /// - Throws: ``RequestRefusal/tooManyRequests(_:)``.
     func count(_ client: StorageClient) throws {
         guard let rate else { return }
-        let now = now()
+        let now = ContinuousClock.now
         let wait = state.withLock { state in
             if state.buckets.count >= state.nextCleaning {
                 state.buckets = state.buckets.filter { entry in
