@@ -214,7 +214,8 @@ public struct StorageRoutes: Sendable {
 
     private func bodyTooLarge() -> StorageError {
         metrics?.refused(.bodies)
-        return StorageError(.tooLarge, "The body of the request is larger than \(limits.requestBytes) bytes, the limit.")
+        return StorageError(
+            .tooLarge, "The body of the request is larger than \(limits.requestBytes) bytes, the limit.")
     }
 }
 
