@@ -18,7 +18,7 @@ public import Foundation
 /// The recommendations of RFC 8725 are followed. A token is refused unless
 /// - it has at most `maximumBytes` bytes, and its three parts are Base64 without padding and the header and the claims
 ///   JSON without repeated members;
-/// - its `alg` is that of a key, which is never `none`, and `kid`, if it has one, is the identifier of that key. Keys and
+/// - its `alg` is that of a key, which is never `none`, and `kid`, if it has one, is the identifier of the key. Keys and
 ///   addresses in the header are ignored;
 /// - its header demands no extensions (`crit`), and has no `typ` of another kind of token than those in `types`;
 /// - the signature is valid;
@@ -79,7 +79,7 @@ public struct WebTokenAccess: StorageAccess {
             let signature = Data(base64URL: parts[2]), !signature.isEmpty
         else { return nil }
         let signed = Data((parts[0] + "." + parts[1]).utf8)
-        // A token is not valid for whichever reason it can't be read, and the client gets to know none of them.
+        // A token that can't be read is not valid, and the client does not get to know why.
         guard let keys = try? candidates(header), keys.contains(where: { $0.verifies(signature, of: signed) }),
             let claims = try? WebTokenClaims(payload)
         else { return nil }
