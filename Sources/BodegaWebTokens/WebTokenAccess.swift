@@ -18,7 +18,7 @@ public import Foundation
 /// The recommendations of RFC 8725 are followed. A token is refused unless
 /// - it has at most `maximumBytes` bytes, and its three parts are Base64 without padding and the header and the claims
 ///   JSON without repeated members;
-/// - its `alg` is that of a key, which is never `none`, and `kid`, if it has one, is the identifier of the key. Keys and
+/// - its `alg` is that of a key, which is never `none`, and its `kid`, if any, is the identifier of that key. Keys and
 ///   addresses in the header are ignored;
 /// - its header demands no extensions (`crit`), and has no `typ` of another kind of token than those in `types`;
 /// - the signature is valid;

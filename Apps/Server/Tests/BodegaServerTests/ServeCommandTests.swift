@@ -161,4 +161,30 @@ struct ServeCommandTests {
             ["serve", path("notes.db"), "--without-tokens"] + files.dropLast() + [path("gone")])
         #expect(refused.status == 1 && refused.errors.contains(path("gone")), "\(refused.errors)")
     }
+
+    @Test("goes on when clients open more connections than the process may have files", .timeLimit(.minutes(3)))
+    func files() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
+            Data("1".utf8), key: CacheKey("a"))
+        let server = try await ServerProcess(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c", "ulimit -n 200 && exec \"$@\"", "sh", try Self.tool.path, "serve", path("notes.db"),
+                "--without-tokens", "--port", "0",
+            ], addressEndingWith: "\n", log: folder.appendingPathComponent("log"))
+        let port = try #require(URL(string: server.address)?.port)
+        func answers(_ connection: RawConnection) async -> Bool {
+            connection.send("GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 204")
+        }
+        var open: [RawConnection] = []
+        for _ in 0..<300 { open.append(try RawConnection(port: port)) }
+        var count = 0
+        for connection in open where await answers(connection) { count += 1 }
+        #expect(count == 100)
+        open = []
+        while try await !answers(RawConnection(port: port)) {}
+        #expect(try await server.stop() == 0)
+    }
 }
