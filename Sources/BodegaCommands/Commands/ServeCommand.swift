@@ -72,8 +72,8 @@ struct ServeCommand: ConsoleCommand {
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535.") }
-        guard (0...65_535).contains(metricsPort ?? 0) else {
-            throw ValidationError("--metrics-port must be from 0 to 65535.")
+        guard (1...65_535).contains(metricsPort ?? 1) else {
+            throw ValidationError("--metrics-port must be from 1 to 65535.")
         }
         guard (certificate == nil) == (key == nil) else {
             throw ValidationError("--certificate and --key go together.")

@@ -66,6 +66,19 @@ struct TLSTests {
         #expect(try await curl(trust + [url]).output == large)
     }
 
+    @Test("closes a connection whose handshake takes too long", .timeLimit(.minutes(1)))
+    func slowHandshake() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let tls = try await makeCertificate("a")
+        let server = try await TestServer(["notes": MemoryStorageEngine()]) { options in
+            options.tls = tls
+            options.limits.headSeconds = 1
+            options.limits.idleSeconds = 3_600
+        }
+        let silent = try RawConnection(port: server.port)
+        #expect(await silent.receive().isEmpty)
+    }
+
     private func failure(_ tls: StorageServerTLS) async -> StorageError? {
         var options = StorageServerOptions()
         (options.port, options.tls) = (0, tls)
