@@ -49,8 +49,8 @@ public struct WebTokenAccess: StorageAccess {
     ///   - leeway: The number of seconds by which the clocks of the issuer and the server may differ; by default 30.
     ///   - now: Returns the current time.
     ///   - client: Returns what the client with a valid token may see and do; `nil` if nothing. It is called for each
-    ///     request, and must return equal scopes for equal claims. The identifiers of clients with other claims are made
-    ///     different, so that none gets the view of another one.
+    ///     request, and must return equal scopes for equal claims. Clients with other claims get other identifiers, so
+    ///     that none gets the view of another one.
     public init(
         keys: [WebTokenKey], issuer: String, audience: String, types: Set<String> = ["jwt", "at+jwt"],
         maximumBytes: Int = 8_192, leeway: TimeInterval = 30, now: @escaping @Sendable () -> Date = { Date() },

@@ -13,17 +13,21 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let limits: StorageServerLimits
     private let metrics: StorageServerMetrics?
-    /// The end of the time for the part of a request that is being received.
-    private var receiving: Scheduled<Void>?
-    /// The end of the time in which the client must read some of an answer.
-    private var stalled: Scheduled<Void>?
+    /// When the part of a request that is being received must be complete.
+    private var receiving: NIODeadline?
+    /// When the client must have read some of an answer.
+    private var reading: NIODeadline?
+    /// The next time at which the two are checked. It stays when they are over, because a cancellation takes longer the
+    /// more connections there are.
+    private var check: (time: NIODeadline, task: Scheduled<Void>)?
 
     init(_ limits: StorageServerLimits, _ metrics: StorageServerMetrics?) {
         (self.limits, self.metrics) = (limits, metrics)
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        receiving = close(context, in: limits.headSeconds)
+        receiving = .now() + .seconds(limits.headSeconds)
+        scheduleCheck(context)
         context.fireChannelActive()
     }
 
@@ -37,12 +41,10 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch Self.unwrapInboundIn(data) {
         case .head:
-            receiving?.cancel()
-            receiving = close(context, in: limits.bodySeconds)
+            receiving = .now() + .seconds(limits.bodySeconds)
+            scheduleCheck(context)
         case .body(let part): metrics?.add(received: part.readableBytes)
-        case .end:
-            receiving?.cancel()
-            receiving = nil
+        case .end: receiving = nil
         }
         context.fireChannelRead(data)
     }
@@ -53,22 +55,35 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        stalled?.cancel()
-        stalled = context.channel.isWritable ? nil : close(context, in: limits.stalledSeconds)
+        reading = context.channel.isWritable ? nil : .now() + .seconds(limits.stalledSeconds)
+        scheduleCheck(context)
         context.fireChannelWritabilityChanged()
     }
 
-    private func close(_ context: ChannelHandlerContext, in seconds: Int64) -> Scheduled<Void> {
-        context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(seconds)) { [metrics] in
-            metrics?.refused(.time)
-            context.close(promise: nil)
+    private func scheduleCheck(_ context: ChannelHandlerContext) {
+        let next =
+            if let receiving, let reading { min(receiving, reading) } else { receiving ?? reading }
+        guard let next else { return }
+        if let check, check.time <= next { return }
+        check?.task.cancel()
+        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: next) { self.checkTimes(context) }
+        check = (next, task)
+    }
+
+    private func checkTimes(_ context: ChannelHandlerContext) {
+        check = nil
+        let now = NIODeadline.now()
+        guard receiving.map({ $0 <= now }) ?? false || reading.map({ $0 <= now }) ?? false else {
+            return scheduleCheck(context)
         }
+        (receiving, reading) = (nil, nil)
+        metrics?.refused(.time)
+        context.close(promise: nil)
     }
 
     private func cancel() {
-        receiving?.cancel()
-        stalled?.cancel()
-        (receiving, stalled) = (nil, nil)
+        check?.task.cancel()
+        (check, receiving, reading) = (nil, nil, nil)
     }
 }
 #endif
