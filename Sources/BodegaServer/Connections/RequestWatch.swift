@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTPTypes
 
 /// Closes the connection of a client that sends a request, or reads an answer, more slowly than it may. It also counts
-/// the bytes of bodies.
+/// the bytes of bodies, and lets a client that asks first send one; see RFC 9110, section 10.1.1.
 final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -20,6 +20,9 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     /// The next time at which the two are checked. It stays when they are over, because a cancellation takes longer the
     /// more connections there are.
     private var check: (time: NIODeadline, task: Scheduled<Void>)?
+
+    /// The number of requests whose answers have not ended.
+    private var unanswered = 0
 
     init(_ limits: StorageServerLimits, _ metrics: StorageServerMetrics?) {
         (self.limits, self.metrics) = (limits, metrics)
@@ -40,7 +43,12 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch Self.unwrapInboundIn(data) {
-        case .head:
+        case .head(let head):
+            // Not in the middle of an answer, if a client has not waited for its end.
+            if unanswered == 0, head.headerFields[.expect]?.lowercased() == "100-continue" {
+                context.writeAndFlush(Self.wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+            }
+            unanswered += 1
             receiving = .now() + .seconds(limits.bodySeconds)
             scheduleCheck(context)
         case .body(let part): metrics?.add(received: part.readableBytes)
@@ -50,7 +58,11 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .body(let part) = Self.unwrapOutboundIn(data) { metrics?.add(sent: part.readableBytes) }
+        switch Self.unwrapOutboundIn(data) {
+        case .head: break
+        case .body(let part): metrics?.add(sent: part.readableBytes)
+        case .end: unanswered -= 1
+        }
         context.write(data, promise: promise)
     }
 
