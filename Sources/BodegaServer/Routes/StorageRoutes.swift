@@ -109,7 +109,9 @@ public struct StorageRoutes: Sendable {
         let methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY"]
             .compactMap { HTTPRequest.Method($0) }
         for method in methods where !allowed.contains(method) {
-            router.on(path, method: method) { _, _ in RequestRefusal.wrongMethod(allowed).response() }
+            router.on(path, method: method) { request, _ in
+                RequestRefusal.wrongMethod(allowed).response().answering(request)
+            }
         }
     }
 
@@ -158,12 +160,12 @@ public struct StorageRoutes: Sendable {
                     ClientRequest(request: request, client: client, parameters: parameters, mask: mask), client)
             } catch let refusal as RequestRefusal {
                 if let limit = refusal.limit { metrics?.refused(limit) }
-                return refusal.response()
+                return refusal.response().answering(request)
             } catch let error as StorageError {
                 if error.status.code >= 500 {
                     context.logger.warning("A request failed.", metadata: ["code": "\(error.code)"])
                 }
-                return error.response()
+                return error.response().answering(request)
             }
         }
     }
@@ -252,6 +254,16 @@ extension String {
 }
 
 extension Response {
+    /// The response without a body if the request is one for the head only; see RFC 9110, section 9.3.2. A client would
+    /// take a body for the next response.
+    fileprivate func answering(_ request: Request) -> Response {
+        guard request.method == .head else { return self }
+        var response = self
+        response.body = ResponseBody()
+        response.headers[.contentLength] = headers[.contentLength]
+        return response
+    }
+
     static func json(_ value: some JSONMember) -> Response {
         var bytes: [UInt8] = []
         value.encode(into: &bytes)

@@ -248,28 +248,6 @@ struct LimitTests {
         }
     }
 
-    @Test("lets a client that asks first send its body, and not while it is answering")
-    func asksFirst() async throws {
-        let server = try await TestServer(["notes": database])
-        let connection = try RawConnection(port: server.port)
-        for _ in 0..<2 {
-            connection.send(
-                "PUT /v1/collections/notes/items/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n"
-                    + "Expect: 100-continue\r\n\r\n")
-            #expect(await connection.receive(to: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
-            connection.send("1")
-            #expect(await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 204"))
-        }
-        #expect(try await database.fetch(key: CacheKey("a")) == Data("1".utf8))
-        // A stream of events is an answer without an end.
-        let early = "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"
-        connection.send("GET /v1/collections/notes/events HTTP/1.1\r\nHost: localhost\r\n\r\n" + early)
-        let begin = await connection.receive(to: "event: begin\ndata: {}\n\n")
-        try await database.write(Data("2".utf8), key: CacheKey("b"))
-        let events = await connection.receive(to: "event: changes")
-        #expect(!(begin + events).contains("HTTP/1.1 100"))
-    }
-
     @Test("survives messages and items that are nested deeply")
     func nesting() async throws {
         let server = try await server { _ in }

@@ -174,17 +174,22 @@ struct ServeCommandTests {
                 "--without-tokens", "--port", "0",
             ], addressEndingWith: "\n", log: folder.appendingPathComponent("log"))
         let port = try #require(URL(string: server.address)?.port)
-        func answers(_ connection: RawConnection) async -> Bool {
+        /// A connection with a request, which must come before the time for it is over.
+        func request() throws -> RawConnection {
+            let connection = try RawConnection(port: port)
             connection.send("GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            return await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 204")
+            return connection
+        }
+        func isAnswered(_ connection: RawConnection) async -> Bool {
+            await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 204")
         }
         var open: [RawConnection] = []
-        for _ in 0..<300 { open.append(try RawConnection(port: port)) }
+        for _ in 0..<300 { open.append(try request()) }
         var count = 0
-        for connection in open where await answers(connection) { count += 1 }
+        for connection in open where await isAnswered(connection) { count += 1 }
         #expect(count == 100)
         open = []
-        while try await !answers(RawConnection(port: port)) {}
+        while try await !isAnswered(request()) {}
         #expect(try await server.stop() == 0)
     }
 }
