@@ -117,11 +117,79 @@ struct ServeCommandTests {
             [], ["--tokens", "tokens.db", "--without-tokens"], ["--without-tokens", "--host", "0.0.0.0"],
             ["--without-tokens", "--host", "0.0.0.0", "--behind-proxy"],
             ["--tokens", "tokens.db", "--host", "0.0.0.0"],
+            ["--without-tokens", "--host", "0.0.0.0", "--certificate", "a.pem", "--key", "a.key"],
+            ["--tokens", "tokens.db", "--certificate", "a.pem"], ["--tokens", "tokens.db", "--key", "a.key"],
+            ["--without-tokens", "--rate", "0"], ["--without-tokens", "--metrics-port", "65536"],
             ["--without-tokens", "--port", "65536"],
         ])
     func refuses(_ arguments: [String]) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let outcome = try await run(["serve", path("notes.db")] + arguments)
         #expect(outcome.status == 64 && outcome.output.isEmpty)
+    }
+
+    @Test("serves other machines with TLS and tokens, limits their requests, and has metrics")
+    func options() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
+            Data("1".utf8), key: CacheKey("a"))
+        let made = try await ProgramRun(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", path("key"), "-out", path("pem"),
+            ])
+        try #require(made.status == 0, "\(made.output)")
+        let files = ["--certificate", path("pem"), "--key", path("key")]
+        let token = try await run(["token", "create", path("tokens.db"), "All"]).output
+            .trimmingCharacters(in: .newlines)
+        let server = try await serve(
+            [path("notes.db"), "--tokens", path("tokens.db"), "--host", "0.0.0.0", "--rate", "0.01"] + files)
+        let url = server.address.replacingOccurrences(of: "0.0.0.0", with: "127.0.0.1")
+        #expect(url.hasPrefix("https://"))
+        let curl = try await ProgramRun(
+            "curl",
+            [
+                "--silent", "--show-error", "--cacert", path("pem"), "--header", "Authorization: Bearer \(token)",
+                "--write-out", "%{http_code}\n", "--output", path("out"), url + "/v1/collections/_/items/a?[1-101]",
+            ])
+        let statuses = curl.output.split(separator: "\n")
+        #expect(statuses.count == 101 && statuses.dropLast().allSatisfy { $0 == "200" } && statuses.last == "429")
+        #expect(try await server.stop() == 0)
+
+        let refused = try await run(
+            ["serve", path("notes.db"), "--without-tokens"] + files.dropLast() + [path("gone")])
+        #expect(refused.status == 1 && refused.errors.contains(path("gone")), "\(refused.errors)")
+    }
+
+    @Test("goes on when clients open more connections than the process may have files", .timeLimit(.minutes(3)))
+    func files() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
+            Data("1".utf8), key: CacheKey("a"))
+        let server = try await ServerProcess(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c", "ulimit -n 200 && exec \"$@\"", "sh", try Self.tool.path, "serve", path("notes.db"),
+                "--without-tokens", "--port", "0",
+            ], addressEndingWith: "\n", log: folder.appendingPathComponent("log"))
+        let port = try #require(URL(string: server.address)?.port)
+        /// A connection with a request, which must come before the time for it is over.
+        func request() throws -> RawConnection {
+            let connection = try RawConnection(port: port)
+            connection.send("GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return connection
+        }
+        func isAnswered(_ connection: RawConnection) async -> Bool {
+            await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 204")
+        }
+        var open: [RawConnection] = []
+        for _ in 0..<300 { open.append(try request()) }
+        var count = 0
+        for connection in open where await isAnswered(connection) { count += 1 }
+        #expect(count == 100)
+        open = []
+        while try await !isAnswered(request()) {}
+        #expect(try await server.stop() == 0)
     }
 }
