@@ -68,6 +68,10 @@ struct ServeCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         #if Server
+        let addresses = [try store.checkedAddress()] + (try tokens.map { [try StorageAddress(argument: $0)] } ?? [])
+        if addresses.contains(where: { $0.engine == .server }) {
+            throw ToolError(.usage, "serve is for files, folders and databases, and not for what another server has.")
+        }
         try await store.useExisting(on: console) { store in
             var options = StorageServerOptions()
             (options.host, options.port, options.isBehindProxy) = (host, port, behindProxy)
