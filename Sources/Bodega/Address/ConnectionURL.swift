@@ -23,7 +23,9 @@ struct ConnectionURL: Hashable, Sendable {
     /// The URL of a server without what it must not have.
     private var withoutUserAndQuery: String {
         let bytes = Array(text.utf8)
-        guard let slashes = bytes.indices.first(where: { bytes[$0...].starts(with: "//".utf8) }) else { return "https://" }
+        guard let slashes = bytes.indices.first(where: { bytes[$0...].starts(with: "//".utf8) }) else {
+            return "https://"
+        }
         let rest = bytes[(slashes + 2)...]
         let host = rest.lastIndex(of: UInt8(ascii: "@")).map { rest[($0 + 1)...] } ?? rest
         return Self.text(bytes[..<(slashes + 2)]) + Self.text(host.prefix { !"?#".utf8.contains($0) })

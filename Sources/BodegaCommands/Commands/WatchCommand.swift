@@ -62,7 +62,8 @@ struct WatchCommand: ConsoleCommand {
     }
 
     private static func watch(
-        _ address: StorageAddress, _ token: String?, _ encryption: StoreEncryption?, every interval: Double, _ lines: WatchLines
+        _ address: StorageAddress, _ token: String?, _ encryption: StoreEncryption?, every interval: Double,
+        _ lines: WatchLines
     ) async throws {
         let console = lines.console
         let interruption = console.interruption

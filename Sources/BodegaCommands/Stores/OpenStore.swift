@@ -198,7 +198,8 @@ extension OpenStore {
         if let postgres = base as? PostgresStorageEngine { return try await postgres.collection(named: name) }
         #endif
         if let remote = base as? RemoteStorageEngine {
-            return try await remote.server.collection(named: name.isEmpty ? RemoteStorageEngine.unnamedCollection : name)
+            return try await remote.server.collection(
+                named: name.isEmpty ? RemoteStorageEngine.unnamedCollection : name)
         }
         return try sqlite?.collection(named: name) ?? base
     }

@@ -26,7 +26,8 @@ extension StorageAddress {
         }
         guard let collection else { return }
         if engine == .disk {
-            throw ToolError(.usage, "--collection is for SQLite files, databases and servers; a folder is one collection.")
+            throw ToolError(
+                .usage, "--collection is for SQLite files, databases and servers; a folder is one collection.")
         }
         if collection.isEmpty {
             throw ToolError(.usage, "The name of the collection is empty. Give --collection a name.")

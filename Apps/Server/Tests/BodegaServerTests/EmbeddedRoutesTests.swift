@@ -47,13 +47,15 @@ struct EmbeddedRoutesTests {
         #expect(Array(source[start...].prefix(code.count)) == Array(code))
     }
 
+    @MainActor
     @Test("serves its own pages and clients from one collection")
     func run() async throws {
         let folder = try BodegaTool()
         let database = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: folder.path("app.db")))
         let (token, _) = try await AccessTokens(storage: try database.collection(named: "tokens")).create(
             name: "test", grants: [AccessGrant(collection: "notes")])
-        let app = Application(router: try await makeRouter(database), configuration: .init(address: .hostname("127.0.0.1", port: 0)))
+        let app = Application(
+            router: try await makeRouter(database), configuration: .init(address: .hostname("127.0.0.1", port: 0)))
         try await app.test(.live) { client in
             let port = try #require(client.port)
             let address = try StorageAddress(parsing: "http://127.0.0.1:\(port)/data#notes")
@@ -62,7 +64,9 @@ struct EmbeddedRoutesTests {
                 uri: "/titles", method: .post, body: ByteBuffer(string: "from the app")
             ) { $0.status }
             #expect(created == .created)
-            #expect(try await engine.fetchAll().map { String(decoding: $0.data, as: UTF8.self) }.joined().contains("from the app"))
+            #expect(
+                try await engine.fetchAll().map { String(decoding: $0.data, as: UTF8.self) }.joined().contains(
+                    "from the app"))
             try await engine.write(Data(#"{"id":"a","text":"from a client"}"#.utf8), key: CacheKey("a"))
             // The store follows the changes of others.
             var titles = ""

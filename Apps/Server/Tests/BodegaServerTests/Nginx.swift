@@ -47,7 +47,11 @@ final class Nginx: Sendable {
         self.folder = folder
         try process.start()
         while !Self.isListening(own) {
-            try #require(process.isRunning, "nginx has ended: \(try String(contentsOfFile: folder.path("log"), encoding: .utf8))")
+            let log = URL(fileURLWithPath: folder.path("log"))
+            if !process.isRunning {
+                throw ServerProcess.Failure(
+                    description: "nginx has ended: \(try String(contentsOf: log, encoding: .utf8))")
+            }
             await Task.yield()
         }
     }

@@ -22,7 +22,9 @@ struct NginxTests {
         let server = try await TestServer(["notes": MemoryStorageEngine()])
         let nginx = try await Nginx(before: server.port)
         let engine = try await RemoteStorageEngine(connecting: nginx.url, collection: "notes")
-        func status(_ method: HTTPMethod, _ headers: [(String, String)], _ body: String = "") async throws -> (UInt, String?) {
+        func status(_ method: HTTPMethod, _ headers: [(String, String)], _ body: String = "") async throws -> (
+            UInt, String?
+        ) {
             var request = HTTPClientRequest(url: "\(nginx.url)/v1/collections/notes/items/a%2Fb%20%25")
             request.method = method
             for (name, value) in headers { request.headers.add(name: name, value: value) }

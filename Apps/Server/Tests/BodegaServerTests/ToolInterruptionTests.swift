@@ -55,8 +55,9 @@ struct ToolInterruptionTests {
         let again = try await tool.serve([tool.path("a.db"), "--without-tokens"], port: port)
         let rest = try await tool.run(arguments)
         #expect(rest.status == 0 && rest.text == "copied \(1_000 - count), already there \(count)\n")
-        #expect(try await destination.fetchAll().map { [$0.key.rawValue, String(decoding: $0.data, as: UTF8.self)] }
-            == items.map { [$0.0.rawValue, String(decoding: $0.1, as: UTF8.self)] })
+        #expect(
+            try await destination.fetchAll().map { [$0.key.rawValue, String(decoding: $0.data, as: UTF8.self)] }
+                == items.map { [$0.0.rawValue, String(decoding: $0.1, as: UTF8.self)] })
         #expect(try await again.stop() == 0)
         await survivor.stop()
     }
