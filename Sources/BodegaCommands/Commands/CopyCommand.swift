@@ -9,7 +9,8 @@ struct CopyCommand: ConsoleCommand {
         commandName: "copy",
         abstract: "Copy all items to another store, with their order and dates.",
         discussion: """
-            The destination is created if it is missing, unless it is on a server. Items are copied in atomic batches, and each is read back and \
+            The destination is created if it is missing, unless it is on a server. Items are copied in \
+            atomic batches, and each is read back and \
             compared. Items that the destination already has, byte for byte, are skipped, so after an interruption or \
             a crash, run the same command again to continue.
 

@@ -13,7 +13,9 @@ struct WatchCommand: ConsoleCommand {
             and the key. For a removal the time is when it was observed.
 
             An SQLite file that a program follows, as Boutique's stores do, has a log of its changes, and a database \
-            always has one; a server's collection has that of its store. Then each change is shown immediately, in the order in which they took effect. If an item \
+            always has one; a server's collection has that of its store. \
+            Then each change is shown immediately, in the order in which they took effect. \
+            If an item \
             has changed again by then, the time is that of the last write.
 
             Any other store is checked every second, or at the interval of --interval, and read only if its files have \

@@ -28,8 +28,8 @@ struct StoreWatch {
     private var cursor: StorageCursor?
     /// Whether the next changes in the log may be known already, because the items were read after the cursor.
     private var isOverlapPossible = true
-    /// A database or a server, which stays connected. Files are opened for each check: a permanent reader would prevent writers
-    /// from cleaning up when they end.
+    /// A database or a server, which stays connected. Files are opened for each check: a permanent reader would prevent
+    /// writers from cleaning up when they end.
     private var database: OpenStore?
 
     /// Begins to watch. The current items are known.

@@ -16,7 +16,8 @@ struct ToolOverHTTPTests {
         for number in 0..<250 {
             lines.append(
                 """
-                {"key":"n\(number)","json":{"id":"n\(number)","born":\(1900 + number * 7 % 101),"folder":"f\(number % 3)",\
+                {"key":"n\(number)","json":{"id":"n\(number)","born":\(1900 + number * 7 % 101),\
+                "folder":"f\(number % 3)",\
                 "text":"swift word\(number % 11) \\u00e9","draft":\(number % 2 == 0)}}
                 """)
         }
