@@ -182,6 +182,7 @@ let package = Package(
             name: "BodegaCommands",
             dependencies: [
                 "Bodega",
+                "BodegaRemote",
                 "RecordCoder",
                 .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
                 .target(name: "BodegaServer", condition: .when(traits: ["Server"])),

@@ -254,6 +254,8 @@ var server: [Target] {
                 .product(name: "BodegaWebTokens", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -96,6 +96,10 @@ struct ServeCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         #if Server
+        let addresses = [try store.checkedAddress()] + (try tokens.map { [try StorageAddress(argument: $0)] } ?? [])
+        if addresses.contains(where: { $0.engine == .server }) {
+            throw ToolError(.usage, "serve is for files, folders and databases, and not for what another server has.")
+        }
         try await store.useExisting(on: console) { store in
             let options = options
             var logger = Logger(label: "bodega")
