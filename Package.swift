@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "BodegaPostgres", targets: ["BodegaPostgres"]),
         .library(name: "BodegaRemote", targets: ["BodegaRemote"]),
         .library(name: "BodegaServer", targets: ["BodegaServer"]),
+        .library(name: "BodegaWebTokens", targets: ["BodegaWebTokens"]),
         .library(name: "BodegaTestSupport", targets: ["BodegaTestSupport"]),
         .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
         .library(name: "Boutique", targets: ["Boutique"]),
@@ -43,6 +44,11 @@ let package = Package(
             description: "Builds the server of collections over HTTP, the only product that needs Hummingbird."
         ),
         .trait(
+            name: "WebTokens",
+            description: "Builds JSON Web Tokens for the server, the only product that needs JWTKit.",
+            enabledTraits: ["Server"]
+        ),
+        .trait(
             name: "SecretService",
             description: "Adds secrets in the keyring of a Linux desktop to Boutique, which need GLib."
         ),
@@ -60,6 +66,10 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        // Only with the trait WebTokens.
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         .target(
@@ -104,9 +114,20 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Server"])),
                 .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Server"])),
+                .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Server"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: .when(traits: ["Server"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
                 .product(
                     name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
+            ]
+        ),
+        .target(
+            name: "BodegaWebTokens",
+            dependencies: [
+                "Bodega", "BodegaMessages", "BodegaServer", "RecordCoder",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["WebTokens"])),
             ]
         ),
         // What BodegaServer and BodegaRemote send to each other.
@@ -161,6 +182,7 @@ let package = Package(
             name: "BodegaCommands",
             dependencies: [
                 "Bodega",
+                "BodegaRemote",
                 "RecordCoder",
                 .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
                 .target(name: "BodegaServer", condition: .when(traits: ["Server"])),

@@ -19,7 +19,7 @@ let package = Package(
     dependencies: [
         .package(
             name: "Emporium", path: "..",
-            traits: ["CommandLineTool", "Server", .trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]),
+            traits: ["CommandLineTool", "WebTokens", .trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -251,8 +251,11 @@ var server: [Target] {
                 .product(name: "BodegaServer", package: "Emporium"),
                 .product(name: "BodegaTestSupport", package: "Emporium"),
                 .product(name: "BodegaTesting", package: "Emporium"),
+                .product(name: "BodegaWebTokens", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

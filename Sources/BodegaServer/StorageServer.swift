@@ -1,5 +1,5 @@
 #if Server
-public import Bodega
+import Bodega
 import Hummingbird
 public import Logging
 public import ServiceLifecycle
@@ -41,40 +41,56 @@ public struct StorageServer: Service {
         options: StorageServerOptions = StorageServerOptions(), logger: Logger = Logger(label: "BodegaServer"),
         onRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) {
-        routes = StorageRoutes(access: access, collections: collections, limits: options.limits)
+        routes = StorageRoutes(
+            access: access, collections: collections, limits: options.limits, metrics: options.metrics)
         (self.options, self.logger, self.onRunning) = (options, logger, onRunning)
     }
 
     /// Serves until the task is cancelled or the service is shut down.
     ///
-    /// - Throws: A `StorageError` with the code `cannotOpen` if the server can't listen, or `invalidArgument` if others
-    ///   could reach it without TLS, see ``StorageServerOptions/isBehindProxy``.
+    /// - Throws: A `StorageError` with the code `cannotOpen` if the server can't listen or read a file of
+    ///   ``StorageServerOptions/tls``, or `invalidArgument` if others could reach it without TLS, see
+    ///   ``StorageServerOptions/isBehindProxy``, or a file is not what it must be.
     public func run() async throws {
-        guard isThisMachine(options.host) || options.isBehindProxy && !(routes.access is OpenAccess) else {
+        let isSafe = options.tls != nil || options.isBehindProxy
+        guard isThisMachine(options.host) || isSafe && !(routes.access is OpenAccess) else {
             throw StorageError(
                 .invalidArgument,
                 """
-                Other machines may reach \(options.host), and the server has no TLS. It needs an access with tokens, \
-                and the option isBehindProxy if only a proxy with TLS can reach it.
+                Other machines may reach \(options.host). The server needs an access with tokens, and the option tls, \
+                or isBehindProxy if only a proxy with TLS can reach it.
                 """)
         }
-        let router = Router(context: BasicRequestContext.self)
-        routes.add(to: router)
-        let configuration = HTTP1Channel.Configuration(
-            idleTimeout: .seconds(options.limits.idleSeconds),
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
-        let application = Application(
-            router: router, server: .http1(configuration: configuration),
-            configuration: ApplicationConfiguration(
-                address: .hostname(options.host, port: options.port), serverName: nil),
-            onServerRunning: { channel in
-                if let port = channel.localAddress?.port { await onRunning(port) }
-            },
-            logger: logger)
-        var group = ServiceGroupConfiguration(services: [application], logger: logger)
+        let application = try application
+        var services: [any Service] = [application]
+        if let metrics = options.metrics, let port = options.metricsPort {
+            services.insert(metrics.application(on: port, logger: logger), at: 0)
+        }
+        var group = ServiceGroupConfiguration(services: services, logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(options.limits.shutdownSeconds)
         try await run(ServiceGroup(configuration: group))
+    }
+
+    private var application: some Service {
+        get throws {
+            let (limits, metrics) = (options.limits, options.metrics)
+            let router = Router(context: BasicRequestContext.self)
+            if let metrics { router.add(middleware: RequestMeter(metrics: metrics)) }
+            routes.add(to: router)
+            let connections = ConnectionCount(maximum: limits.connections)
+            metrics?.read(.connections) { connections.count }
+            metrics?.read(.streams) { [streams = routes.streams] in streams.count }
+            metrics?.read(.answerFileBytes) { [files = routes.answerFiles] in files.count }
+            return Application(
+                router: router,
+                server: .limited(limits, tls: try options.tls?.configuration(), connections, metrics),
+                configuration: ApplicationConfiguration(
+                    address: .hostname(options.host, port: options.port), serverName: nil),
+                onServerRunning: { channel in
+                    if let port = channel.localAddress?.port { await onRunning(port) }
+                },
+                logger: logger)
+        }
     }
 
     /// Runs the server until the task is cancelled, or the service is shut down, and then lets it come to its end.
@@ -94,26 +110,15 @@ public struct StorageServer: Service {
             }
         } catch let error as IOError {
             throw StorageError(
-                .cannotOpen, "The server can't listen on \(options.host), port \(options.port).", cause: error)
+                .cannotOpen, "The server can't listen on \(options.host), port \(options.port)\(metricsPort).",
+                cause: error)
         } catch is CancellationError {
             // Some requests took longer than the limit.
         }
     }
-}
 
-/// The address and the limits of a ``StorageServer``.
-public struct StorageServerOptions: Sendable {
-    /// The host to listen on; by default this machine only, without TLS. Put a reverse proxy with TLS before it.
-    public var host = "127.0.0.1"
-    /// Whether only a proxy with TLS can reach a ``host`` that is not this machine; by default `false`. Without it, or
-    /// with ``OpenAccess``, the server does not listen there.
-    public var isBehindProxy = false
-    /// The port to listen on; 0 for any free one.
-    public var port = 8080
-    /// The limits.
-    public var limits = StorageServerLimits()
-
-    /// Creates the default options.
-    public init() {}
+    private var metricsPort: String {
+        options.metricsPort.map { ", or on 127.0.0.1, port \($0) of the metrics" } ?? ""
+    }
 }
 #endif

@@ -54,5 +54,8 @@ package struct HostileAddress: Sendable, CustomStringConvertible {
         "host=h password = 'PASSWORD'", "Password=PASSWORD host=h", "password=PASSWORD host=h sslmode=nonsense",
         "host=h user=app password=PASSWORD port=x", "host=h dbname='postgres://app:PASSWORD@h/d'",
         "host=h dbname='host=h password=PASSWORD'", "host=h sslpassword=PASSWORD sslmode=disable port=1",
+        "https://app:PASSWORD@h/x#c", "https://app:PASSWORD@h", "HTTP://:PASSWORD@127.0.0.1:1#c",
+        "https://app:PASSWORD",
+        "https:app:PASSWORD@h", "https://h/?token=PASSWORD#c", "https://h?PASSWORD", "http:/app:PASSWORD@h#c",
     ]
 }

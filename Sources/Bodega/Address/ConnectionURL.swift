@@ -8,6 +8,7 @@ struct ConnectionURL: Hashable, Sendable {
     /// omits what looks like a password to a human in a URL that libpq reads differently or rejects. Like libpq, it
     /// compares bytes, so a combining character cannot hide a separator.
     var shown: String {
+        if StorageAddress.serverScheme(of: text) != nil { return withoutUserAndQuery }
         let bytes = Array(text.utf8)
         guard let slashes = bytes.indices.first(where: { bytes[$0...].starts(with: "//".utf8) }) else {
             return "postgres://"
@@ -17,6 +18,17 @@ struct ConnectionURL: Hashable, Sendable {
         guard let end = Self.endOfUser(in: rest) else { return scheme + Self.place(rest) }
         let user = rest[..<(Self.colon(in: rest[..<end]) ?? end)].prefix { !"/?#".utf8.contains($0) }
         return scheme + Self.text(user) + Self.place(rest[end...])
+    }
+
+    /// The URL of a server without what it must not have.
+    private var withoutUserAndQuery: String {
+        let bytes = Array(text.utf8)
+        guard let slashes = bytes.indices.first(where: { bytes[$0...].starts(with: "//".utf8) }) else {
+            return "https://"
+        }
+        let rest = bytes[(slashes + 2)...]
+        let host = rest.lastIndex(of: UInt8(ascii: "@")).map { rest[($0 + 1)...] } ?? rest
+        return Self.text(bytes[..<(slashes + 2)]) + Self.text(host.prefix { !"?#".utf8.contains($0) })
     }
 
     /// The index of the `@` that ends the user and the password, `nil` if there is none.

@@ -4,7 +4,8 @@ extension StorageAddress {
 
     /// Opens the store.
     ///
-    /// This method does not open PostgreSQL databases; `BodegaPostgres` does, because this library does not link libpq.
+    /// This method does not open PostgreSQL databases and servers; `BodegaPostgres` and `BodegaRemote` do, because this
+    /// library does not link libpq, and has no client of HTTP.
     ///
     /// - Parameters:
     ///   - mustExist: Whether opening fails if the store or its collection does not exist, without creating or changing
@@ -28,7 +29,7 @@ extension StorageAddress {
         case .disk:
             return try DiskStorageEngine(opening: .init(url: try location()), durability: durability)
         case .memory: return MemoryStorageEngine()
-        case .postgres: throw isDatabase
+        case .postgres, .server: throw isElsewhere
         }
     }
 
@@ -41,7 +42,7 @@ extension StorageAddress {
     /// - Throws: A ``StorageError`` whose message says what to do.
     public func openForReading() throws -> any StorageEngine {
         try check(mustExist: true)
-        if engine == .postgres { throw isDatabase }
+        if isRemote { throw isElsewhere }
         let location = try location()
         return engine == .sqlite
             ? try SQLiteStorageEngine(readingFile: location, collection: collection)
@@ -62,7 +63,7 @@ extension StorageAddress {
             return
         }
         // Whether the store exists is known only after connecting.
-        if engine == .postgres { return }
+        if isRemote { return }
         switch (engine, try StoreNature(ofPath: path)) {
         case (_, .missing):
             if mustExist { throw cannotOpen("There is no store at \(path).") }
@@ -77,7 +78,7 @@ extension StorageAddress {
             throw cannotOpen("\(path) is a file, not a folder. Write sqlite:\(path).")
         case (.disk, .empty), (.disk, .other):
             throw cannotOpen("\(path) is a file, not a folder.")
-        case (.sqlite, .sqlite), (.disk, .folder), (.memory, _), (.postgres, _):
+        case (.sqlite, .sqlite), (.disk, .folder), (.memory, _), (.postgres, _), (.server, _):
             break
         }
     }
@@ -87,8 +88,15 @@ extension StorageAddress {
         return fileURL
     }
 
-    private var isDatabase: StorageError {
-        cannotOpen(
+    /// Whether the store can be reached by a connection only.
+    private var isRemote: Bool { engine == .postgres || engine == .server }
+
+    private var isElsewhere: StorageError {
+        if engine == .server {
+            return cannotOpen(
+                "\(self) is on a server. Import BodegaRemote and open the address with RemoteStorageEngine(address).")
+        }
+        return cannotOpen(
             """
             \(self) is a PostgreSQL database. Enable the package's trait Postgres, import BodegaPostgres and open the \
             address with PostgresStorageEngine(address).

@@ -10,11 +10,11 @@ extension StorageAddress {
     /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the text is not an address or leaves
     ///   the engine open. Its message says what to write instead.
     public init(parsing text: String) throws {
-        if let address = try Self.parse(postgres: text) {
+        if let address = try Self.parse(server: text) ?? Self.parse(postgres: text) {
             self = address
             return
         }
-        for engine in Engine.allCases {
+        for engine in Self.localEngines {
             guard let rest = text.unicodeScalars.after("\(engine.rawValue):") else { continue }
             self = try Self.parse(Substring(rest), for: engine, in: text)
             return
@@ -22,6 +22,9 @@ extension StorageAddress {
         guard !text.isEmpty else { throw Self.invalid("The store's address is empty. \(Self.forms)") }
         self = try Self.parse(withoutScheme: text)
     }
+
+    /// The engines whose names are schemes.
+    static let localEngines: [Engine] = [.sqlite, .disk, .memory]
 
     /// Parses what follows a scheme.
     private static func parse(_ rest: Substring, for engine: Engine, in text: String) throws -> StorageAddress {
@@ -107,7 +110,9 @@ extension StorageAddress {
         StorageError(.invalidArgument, message)
     }
 
-    private static let forms = "Write sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH or postgres://…#COLLECTION."
+    private static let forms = """
+        Write sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, postgres://…#COLLECTION or https://…#COLLECTION.
+        """
 }
 
 extension StorageAddress {

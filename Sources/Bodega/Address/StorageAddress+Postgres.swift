@@ -14,7 +14,7 @@ extension StorageAddress {
     /// The connection URL of a PostgreSQL database, unchanged and without the collection; `nil` for other engines.
     ///
     /// Unlike ``description``, it may contain a password.
-    public var connectionURL: String? { connection?.text }
+    public var connectionURL: String? { engine == .postgres ? connection?.text : nil }
 
     /// The schemes that libpq accepts.
     static let postgresSchemes = ["postgres:", "postgresql:"]
@@ -73,7 +73,12 @@ extension StorageAddress {
         if postgresSchemes.contains(where: { bytes.starts(with: $0.utf8) }) { return true }
         let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
         let isURL = bytes[colon...].starts(with: "://".utf8)
-        if !isURL, Engine.allCases.contains(where: { $0.rawValue.utf8.elementsEqual(bytes[..<colon]) }) { return false }
+        if !isURL, localEngines.contains(where: { $0.rawValue.utf8.elementsEqual(bytes[..<colon]) }) { return false }
+        if let scheme = serverScheme(of: String(decoding: bytes, as: UTF8.self)) {
+            // A query, which may have a token, or a user.
+            let url = bytes.lastIndex(of: UInt8(ascii: "#")).map { bytes[..<$0] } ?? bytes[...]
+            return url.contains(UInt8(ascii: "?")) || bytes.dropFirst(scheme.utf8.count).contains(UInt8(ascii: "@"))
+        }
         // Settings such as password=…, alone or among the parameters of a URL.
         let words = String(decoding: bytes, as: UTF8.self)
         return bytes[colon...].contains(UInt8(ascii: "@"))

@@ -13,6 +13,7 @@ public import Foundation
 /// | `sqlite:PATH#NAME`      | a named collection of an SQLite file                                              |
 /// | `disk:PATH`             | a folder with a file for each item                                               |
 /// | `postgres://…#NAME`     | a named collection of a PostgreSQL database, which `BodegaPostgres` opens         |
+/// | `https://…#NAME`        | a named collection of a server, which `BodegaRemote` opens                        |
 /// | `memory:`               | memory: empty when opened, discarded with the engine                              |
 /// | `PATH`, `PATH#NAME`     | a folder or an SQLite file; see below                                             |
 ///
@@ -27,6 +28,9 @@ public import Foundation
 /// An address that begins with `postgres://` or `postgresql://` is libpq's connection URL, followed by a `#` and the
 /// collection's name. ``description`` omits a password in it, but a pass file is a better place for a password.
 ///
+/// An address that begins with `https://` or `http://` is that of a server, followed by a `#` and the collection's
+/// name. It has no user, no password and no query: a token belongs into the call that opens the address.
+///
 /// Addresses are compared byte by byte, like the names of files and collections.
 public struct StorageAddress: Hashable, Sendable {
 
@@ -38,6 +42,8 @@ public struct StorageAddress: Hashable, Sendable {
         case disk
         /// A PostgreSQL database, for the engine of `BodegaPostgres`.
         case postgres
+        /// A server of collections, for the engine of `BodegaRemote`.
+        case server
         /// Memory, for ``MemoryStorageEngine``.
         case memory
     }
@@ -45,13 +51,13 @@ public struct StorageAddress: Hashable, Sendable {
     /// The engine.
     public let engine: Engine
 
-    /// The path of the file or folder; empty for memory and for a database.
+    /// The path of the file or folder; empty for memory, for a database and for a server.
     public let path: String
 
-    /// The collection in an SQLite file or a database, `nil` for the unnamed one and for other engines.
+    /// The collection in an SQLite file, a database or a server, `nil` for the unnamed one and for other engines.
     public let collection: String?
 
-    /// The connection URL of a database.
+    /// The connection URL of a database, or the URL of a server.
     let connection: ConnectionURL?
 
     init(engine: Engine, path: String, collection: String?, connection: ConnectionURL? = nil) {
@@ -80,14 +86,15 @@ public struct StorageAddress: Hashable, Sendable {
         StorageAddress(engine: .disk, path: path, collection: nil)
     }
 
-    /// The file or folder, `nil` for memory and for a database. A relative path is resolved against the current folder.
+    /// The file or folder, `nil` for memory, a database and a server. A relative path is resolved against the current
+    /// folder.
     public var fileURL: URL? {
         path.isEmpty ? nil : URL(fileURLWithPath: path, isDirectory: engine == .disk)
     }
 }
 
 extension StorageAddress {
-    private var texts: [ExactText?] { [path, collection, connectionURL].map { $0.map(ExactText.init) } }
+    private var texts: [ExactText?] { [path, collection, connection?.text].map { $0.map(ExactText.init) } }
 
     /// Compares the engines, and the texts byte by byte.
     public static func == (left: StorageAddress, right: StorageAddress) -> Bool {

@@ -53,6 +53,14 @@ struct BackupCommand: ConsoleCommand {
             throw ToolError(
                 .usage, "backup is for SQLite files. Back up a PostgreSQL database with: pg_dump --format=custom")
         }
+        if address.engine == .server {
+            throw ToolError(
+                .usage,
+                """
+                backup is for SQLite files. Back up the server's store on its machine, or copy one collection with: \
+                bodega copy \(address) sqlite:PATH
+                """)
+        }
         try address.checkIsNoDatabaseFolder()
         guard address.engine == .sqlite else {
             throw ToolError(.usage, "backup is for SQLite files. Copy a folder with: bodega copy \(address) disk:PATH")

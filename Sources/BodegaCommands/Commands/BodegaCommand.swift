@@ -11,12 +11,18 @@ protocol ConsoleCommand: ParsableCommand {
 struct BodegaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bodega",
-        abstract: "Bytes under keys, in an SQLite file, a folder or a PostgreSQL database.",
+        abstract: "Bytes under keys, in an SQLite file, a folder, a PostgreSQL database or on a server.",
         discussion: """
             A STORE is sqlite:PATH or disk:PATH; sqlite:PATH#NAME is a collection in an SQLite file. The scheme can be \
             left out for a folder, an SQLite file, or a new file named .sqlite3, .sqlite or .db. \
             postgres://USER@HOST/DATABASE#NAME is a collection in a PostgreSQL database, if the tool was built with \
             the trait Postgres. Keep passwords in ~/.pgpass, because lists of processes show arguments.
+
+            https://HOST/PATH#NAME is a collection of a server, such as bodega serve; without #NAME it is the unnamed \
+            one. http:// is for 127.0.0.1, [::1] and localhost only. The token is in the file of --token-file, which \
+            other users must not be able to read, or in the variable BODEGA_TOKEN. All commands work over a server, \
+            except compact, backup, serve, stat --check and the removal of old keys of a keyset, which need the store \
+            itself.
 
             Commands that only read neither create nor change the store's files. Commands that write give an SQLite \
             file of Bodega 2 WAL mode and one more column; Bodega 2 can still use the file.
@@ -37,6 +43,7 @@ struct BodegaCommand: ParsableCommand {
               BODEGA_KEYSET  the keyset of an encrypted store, in JSON, if --keyset is not given;
                              copy, diff and keyset rotate don't use it
               TMPDIR         the folder for temporary files of put, by default /var/tmp
+              BODEGA_TOKEN   the token for a server, if --token-file is not given
               NO_COLOR       no colors if it is set and not empty
 
             COMPLETION:

@@ -12,7 +12,8 @@ struct CompactCommand: ConsoleCommand {
             about as much free space as the size of the file, and other writers wait. If other programs are reading, \
             the file shrinks later. The incomplete copies that interrupted backups have left in the folder of the file \
             are removed, unless a backup into the folder is running. In a folder of items, the remains of interrupted \
-            writes are removed. A PostgreSQL server frees space itself.
+            writes are removed. A PostgreSQL server frees space itself. The store of another server is compacted on \
+            its machine.
 
             With --json an object is printed: {"before", "after"}, the sizes of the store's files in bytes.
 
@@ -32,6 +33,9 @@ struct CompactCommand: ConsoleCommand {
             throw ToolError(
                 .usage,
                 "compact is for files and folders. A PostgreSQL server frees space itself; see VACUUM in its manual.")
+        }
+        if address.engine == .server {
+            throw ToolError(.usage, "compact is for files and folders. Compact the server's store on its machine.")
         }
         // Measured while the store is closed: an open SQLite file also has a write-ahead log and its index.
         let before = try StoreStatistics.sizeOfFiles(at: address)

@@ -9,7 +9,8 @@ struct CopyCommand: ConsoleCommand {
         commandName: "copy",
         abstract: "Copy all items to another store, with their order and dates.",
         discussion: """
-            The destination is created if it is missing. Items are copied in atomic batches, and each is read back and \
+            The destination is created if it is missing, unless it is on a server. Items are copied in \
+            atomic batches, and each is read back and \
             compared. Items that the destination already has, byte for byte, are skipped, so after an interruption or \
             a crash, run the same command again to continue.
 
@@ -34,12 +35,13 @@ struct CopyCommand: ConsoleCommand {
               bodega copy notes.db disk:notes
               bodega copy disk:notes sqlite:all.db#notes
               bodega copy notes.db postgres://app@db.example.com/notes
+              bodega copy https://data.example.com#notes notes.db --from-token-file token
               bodega copy notes.db copy.db --overwrite --json
             """)
 
     @Argument(
         help:
-            "The store to copy: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or the path of a store.",
+            "The store to copy: sqlite:PATH, disk:PATH, postgres://…, https://…, with #COLLECTION, or a path.",
         completion: .file())
     var source: String
 
@@ -60,6 +62,8 @@ struct CopyCommand: ConsoleCommand {
 
     @OptionGroup var fromKeyset: PairKeysetOptions<CopySource>
     @OptionGroup var toKeyset: PairKeysetOptions<CopyDestination>
+    @OptionGroup var fromToken: PairTokenOptions<CopySource>
+    @OptionGroup var toToken: PairTokenOptions<CopyDestination>
     @OptionGroup var reporting: ReportingOptions
 
     func validate() throws {
@@ -96,11 +100,15 @@ struct CopyCommand: ConsoleCommand {
             throw ToolError(.usage, "The source and the destination are the same store. Name another destination.")
         }
         let encryptions = (try fromKeyset.encryption(), try toKeyset.encryption())
+        let tokens = (
+            try fromToken.token(for: from, beside: to, console.environment),
+            try toToken.token(for: to, beside: from, console.environment)
+        )
         console.interruption.listen()
         // The source is opened first, so that a missing source leaves no empty destination.
-        try await from.openToRead().decrypting(with: encryptions.0).use { source in
+        try await from.openToRead(token: tokens.0).decrypting(with: encryptions.0).use { source in
             if !quiet { try await source.noteOtherCollections("copied", on: console) }
-            try await to.openOrCreate().decrypting(with: encryptions.1).use { destination in
+            try await to.openOrCreate(token: tokens.1).decrypting(with: encryptions.1).use { destination in
                 try await check(source, destination, on: console)
                 let copier = Copier(source: source.engine, destination: destination.engine, overwrites: overwrite)
                 try await copier.run(report: &report) { report in

@@ -30,7 +30,7 @@ struct DiffCommand: ConsoleCommand {
 
     @Argument(
         help:
-            "The first store: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or the path of a store.",
+            "The first store: sqlite:PATH, disk:PATH, postgres://…, https://…, with #COLLECTION, or a path.",
         completion: .file())
     var first: String
 
@@ -39,6 +39,8 @@ struct DiffCommand: ConsoleCommand {
 
     @OptionGroup var firstKeyset: PairKeysetOptions<FirstStore>
     @OptionGroup var secondKeyset: PairKeysetOptions<SecondStore>
+    @OptionGroup var firstToken: PairTokenOptions<FirstStore>
+    @OptionGroup var secondToken: PairTokenOptions<SecondStore>
     @OptionGroup var output: OutputOptions
     @OptionGroup var reporting: ReportingOptions
 
@@ -67,8 +69,12 @@ struct DiffCommand: ConsoleCommand {
     private func compare(on console: Console) async throws -> Bool {
         let addresses = (try StorageAddress(argument: first), try StorageAddress(argument: second))
         let encryptions = (try firstKeyset.encryption(), try secondKeyset.encryption())
-        return try await addresses.0.openToRead().decrypting(with: encryptions.0).use { first in
-            try await addresses.1.openToRead().decrypting(with: encryptions.1).use { second in
+        let tokens = (
+            try firstToken.token(for: addresses.0, beside: addresses.1, console.environment),
+            try secondToken.token(for: addresses.1, beside: addresses.0, console.environment)
+        )
+        return try await addresses.0.openToRead(token: tokens.0).decrypting(with: encryptions.0).use { first in
+            try await addresses.1.openToRead(token: tokens.1).decrypting(with: encryptions.1).use { second in
                 var output = BufferedOutput(console.output)
                 var isDifferent = false
                 let unreadable = UnreadableItems()

@@ -32,7 +32,7 @@ struct RotateKeysetCommand: ConsoleCommand {
             """)
 
     @Argument(
-        help: "The store: sqlite:PATH or postgres://…, with #COLLECTION, or the path of a store.", completion: .file())
+        help: "The store: sqlite:PATH, postgres://… or https://…, with #COLLECTION, or a path.", completion: .file())
     var store: String
 
     @Option(help: "The file with the keyset.", completion: .file())
@@ -53,14 +53,24 @@ struct RotateKeysetCommand: ConsoleCommand {
     @Flag(help: "Print no progress and no result.")
     var quiet = false
 
+    @OptionGroup var token: TokenOptions
     @OptionGroup var reporting: ReportingOptions
 
     func run(on console: Console) async throws {
         let address = try StorageAddress(argument: store)
+        if removeOldKeys, address.engine == .server {
+            throw ToolError(
+                .usage,
+                """
+                --remove-old-keys is for files and databases: a server does not say which other collections need the \
+                old keys.
+                """)
+        }
+        let token = try token.token(for: address, console.environment)
         let file = try LockedKeysetFile(path: keyset)
         var keys = try file.read()
         let encryption = StoreEncryption(keyset: keys, collection: keysetCollection)
-        try await address.openExisting().decrypting(with: encryption).use { store in
+        try await address.openExisting(token: token).decrypting(with: encryption).use { store in
             guard store.base.traits.contains(.conditional) else {
                 throw ToolError(
                     .usage,

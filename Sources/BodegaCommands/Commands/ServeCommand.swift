@@ -22,8 +22,9 @@ struct ServeCommand: ConsoleCommand {
             emporium-receipts, in which the server notes which changes it has made, so that a client can send a \
             change again whose answer was lost.
 
-            The server speaks HTTP without TLS, and listens on this machine only. To let others reach it, put a \
-            reverse proxy with TLS before it, or name another --host with --behind-proxy.
+            The server listens on this machine only. To let others reach it, name another --host, with --certificate \
+            and --key for TLS, or with --behind-proxy if only a reverse proxy with TLS can reach it. The two files are \
+            read once: start the server again after a renewal of the certificate.
 
             The address is printed when the server listens. The command ends on Ctrl-C or SIGTERM, after the requests \
             under way, with exit status 0.
@@ -34,6 +35,7 @@ struct ServeCommand: ConsoleCommand {
               bodega token create tokens.db "Ada's phone" --on notes --where '@.owner == "ada"'
               bodega serve notes.db --tokens tokens.db
               bodega serve notes.db --without-tokens --port 0
+              bodega serve notes.db --tokens tokens.db --host :: --port 443 --certificate chain.pem --key key.pem
             """)
 
     @OptionGroup var store: StoreOptions
@@ -53,32 +55,60 @@ struct ServeCommand: ConsoleCommand {
     @Flag(help: "Listen on an address that others can reach, because a proxy with TLS is the only one that does.")
     var behindProxy = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The server's certificate and those of the authorities after it, in the form PEM.", valueName: "file"))
+    var certificate: String?
+
+    @Option(help: ArgumentHelp("The private key of the certificate, in the form PEM.", valueName: "file"))
+    var key: String?
+
+    @Option(
+        help: ArgumentHelp("The number of requests per second for each client; by default any.", valueName: "number"))
+    var rate: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "A port of this machine for GET /metrics, in the text format of Prometheus.", valueName: "number"))
+    var metricsPort: Int?
+
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535.") }
+        guard (1...65_535).contains(metricsPort ?? 1) else {
+            throw ValidationError("--metrics-port must be from 1 to 65535.")
+        }
+        guard (certificate == nil) == (key == nil) else {
+            throw ValidationError("--certificate and --key go together.")
+        }
+        if let rate, !(rate > 0 && rate.isFinite) { throw ValidationError("--rate must be more than 0.") }
         guard (tokens != nil) != withoutTokens else {
             throw ValidationError("Give either --tokens STORE or --without-tokens.")
         }
         if ["127.0.0.1", "::1", "localhost"].contains(host) { return }
-        guard behindProxy, !withoutTokens else {
+        guard behindProxy || certificate != nil, !withoutTokens else {
             throw ValidationError(
                 """
-                Other machines may reach \(host), and the server has no TLS. Give --tokens, and --behind-proxy if only \
-                a proxy with TLS can reach it.
+                Other machines may reach \(host). Give --tokens, and --certificate with --key, or --behind-proxy if \
+                only a proxy with TLS can reach it.
                 """)
         }
     }
 
     func run(on console: Console) async throws {
         #if Server
+        let addresses = [try store.checkedAddress()] + (try tokens.map { [try StorageAddress(argument: $0)] } ?? [])
+        if addresses.contains(where: { $0.engine == .server }) {
+            throw ToolError(.usage, "serve is for files, folders and databases, and not for what another server has.")
+        }
         try await store.useExisting(on: console) { store in
-            var options = StorageServerOptions()
-            (options.host, options.port, options.isBehindProxy) = (host, port, behindProxy)
+            let options = options
             var logger = Logger(label: "bodega")
             logger.logLevel = .warning
             let running: @Sendable (Int) async -> Void = { [host] port in
                 let name = host.contains(":") ? "[\(host)]" : host
+                let scheme = options.tls == nil ? "http" : "https"
                 // Otherwise the reader of the output is gone, which is no reason to end.
-                _ = Result { try console.output.write("http://\(name):\(port)\n") }
+                _ = Result { try console.output.write("\(scheme)://\(name):\(port)\n") }
                 console.onReady()
             }
             console.interruption.listen()
@@ -101,6 +131,22 @@ struct ServeCommand: ConsoleCommand {
         throw ToolError.hasNoServer
         #endif
     }
+
+    #if Server
+    private var options: StorageServerOptions {
+        var options = StorageServerOptions()
+        (options.host, options.port, options.isBehindProxy) = (host, port, behindProxy)
+        if let certificate, let key {
+            options.tls = StorageServerTLS(
+                certificate: URL(fileURLWithPath: certificate), key: URL(fileURLWithPath: key))
+        }
+        options.limits.requestsPerSecond = rate
+        if let metricsPort {
+            (options.metrics, options.metricsPort) = (StorageServerMetrics(), metricsPort)
+        }
+        return options
+    }
+    #endif
 }
 
 extension ToolError {

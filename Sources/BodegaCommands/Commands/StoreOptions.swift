@@ -6,24 +6,25 @@ import Bodega
 struct StoreOptions: ParsableArguments {
     @Argument(
         help:
-            "The store: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or the path of a store.",
+            "The store: sqlite:PATH, disk:PATH, postgres://…, https://…, with #COLLECTION, or a path.",
         completion: .file())
     var store: String
 
-    @Option(help: ArgumentHelp("The collection in an SQLite file or a database.", valueName: "name"))
+    @Option(help: ArgumentHelp("The collection in an SQLite file, a database or a server.", valueName: "name"))
     var collection: String?
 
     @OptionGroup var keyset: KeysetOptions
+    @OptionGroup var token: TokenOptions
     @OptionGroup var reporting: ReportingOptions
 
     /// Opens an existing store, reads it and closes it. No file is created or changed.
     func read<Result>(on console: Console, _ body: (OpenStore) async throws -> Result) async throws -> Result {
-        try await opened(on: console) { try await $0.openToRead() }.use(body)
+        try await opened(on: console) { try await $0.openToRead(token: $1) }.use(body)
     }
 
     /// Opens an existing store, uses it and closes it.
     func useExisting<Result>(on console: Console, _ body: (OpenStore) async throws -> Result) async throws -> Result {
-        try await opened(on: console) { try await $0.openExisting() }.use(body)
+        try await opened(on: console) { try await $0.openExisting(token: $1) }.use(body)
     }
 
     /// Opens or creates a store, uses it and closes it. If it is encrypted in another way, nothing is written.
@@ -32,18 +33,19 @@ struct StoreOptions: ParsableArguments {
     func use<Result>(
         on console: Console, isUnchecked: Bool, _ body: (OpenStore) async throws -> Result
     ) async throws -> Result {
-        try await opened(on: console, mustExist: false) { try await $0.openOrCreate() }.use { store in
+        try await opened(on: console, mustExist: false) { try await $0.openOrCreate(token: $1) }.use { store in
             if store.encryption != nil || !isUnchecked { try await store.checkEncryption() }
             return try await body(store)
         }
     }
 
     private func opened(
-        on console: Console, mustExist: Bool = true, _ open: (StorageAddress) async throws -> OpenStore
+        on console: Console, mustExist: Bool = true, _ open: (StorageAddress, String?) async throws -> OpenStore
     ) async throws -> OpenStore {
         let address = try checkedAddress(mustExist: mustExist)
         let encryption = try keyset.encryption(console.environment)
-        return try await open(address).decrypting(with: encryption)
+        let token = try token.token(for: address, console.environment)
+        return try await open(address, token).decrypting(with: encryption)
     }
 
     /// The store's address, after checking it against the other options.

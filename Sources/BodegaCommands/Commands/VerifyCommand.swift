@@ -25,7 +25,8 @@ struct VerifyCommand: ConsoleCommand {
             With a keyset, an item that can't be decrypted is a problem, too. Each collection is expected to be \
             encrypted with its own name, unless one is named.
 
-            All collections of a file or a database are read unless one is named. \
+            All collections of a file or a database are read unless one is named; of a server, one collection is \
+            read, as far as the token gives the right to. \
             Other programs can write during the check.
 
             With --json one object is printed: {"items", "problems", "remarks", "unnoticed"}; the last three are \
@@ -63,7 +64,8 @@ struct VerifyCommand: ConsoleCommand {
         var isOpen = false
         var advice = Self.advice
         do {
-            let store = try await address.openToRead().decrypting(with: encryption)
+            let token = try store.token.token(for: address, console.environment)
+            let store = try await address.openToRead(token: token).decrypting(with: encryption)
             try await store.use { store in
                 isOpen = true
                 try await verification.run(store) { done, total in bar.update(items: done, done: done, of: total) }

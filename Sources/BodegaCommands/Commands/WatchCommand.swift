@@ -13,7 +13,9 @@ struct WatchCommand: ConsoleCommand {
             and the key. For a removal the time is when it was observed.
 
             An SQLite file that a program follows, as Boutique's stores do, has a log of its changes, and a database \
-            always has one. Then each change is shown immediately, in the order in which they took effect. If an item \
+            always has one; a server's collection has that of its store. \
+            Then each change is shown immediately, in the order in which they took effect. \
+            If an item \
             has changed again by then, the time is that of the last write.
 
             Any other store is checked every second, or at the interval of --interval, and read only if its files have \
@@ -54,18 +56,20 @@ struct WatchCommand: ConsoleCommand {
         console.interruption.listen(limit: (seconds: 3, status: .success))
         let address = try store.checkedAddress()
         let encryption = try store.keyset.encryption(console.environment)
+        let token = try store.token.token(for: address, console.environment)
         let lines = WatchLines(isJSON: json, console: console)
         try await console.interruption.run(grace: 1) { [interval] in
-            try await Self.watch(address, encryption, every: interval, lines)
+            try await Self.watch(address, token, encryption, every: interval, lines)
         }
     }
 
     private static func watch(
-        _ address: StorageAddress, _ encryption: StoreEncryption?, every interval: Double, _ lines: WatchLines
+        _ address: StorageAddress, _ token: String?, _ encryption: StoreEncryption?, every interval: Double,
+        _ lines: WatchLines
     ) async throws {
         let console = lines.console
         let interruption = console.interruption
-        var watch = try await StoreWatch(address, encryption)
+        var watch = try await StoreWatch(address, encryption, token: token)
         if let error = watch.hiddenKeys { console.complain("note: \(error.message)") }
         if !watch.hasLog, let error = watch.undated.error("can't be watched") {
             console.complain("note: \(error.message)")

@@ -10,7 +10,7 @@ struct Importer {
     var skipsBadRecords: Bool
 
     /// The number of bytes of values at which a batch ends.
-    static let batchBytes = 64 * 1024 * 1024
+    var batchBytes = 64 * 1024 * 1024
 
     /// The number of seconds after which a batch ends if the input can wait. Shorter ones would cost a fast writer many
     /// syncs of the disk.
@@ -40,7 +40,7 @@ struct Importer {
         var isAtEnd = false
         while !isAtEnd {
             var batch = Batch()
-            while batch.items.count < batchSize, batch.bytes < Self.batchBytes {
+            while batch.items.count < batchSize, batch.bytes < batchBytes {
                 if try mustWrite(batch, before: &source, interruption, clock) { break }
                 do {
                     guard let record = try source.next() else {

@@ -12,25 +12,8 @@ struct KeysetFile: Sendable {
     ///
     /// - Throws: A ``ToolError`` if it can't be read, is no keyset, or if other users can read or write the file.
     func read() throws -> EncryptionKeyset {
-        let source = try DescriptorSource(path: path)
-        if let status = FileStatus(path: Array(path.utf8), followingLinks: true), status.isRegular,
-            status.permissions & 0o077 != 0
-        {
-            let mode = String(status.permissions, radix: 8)
-            throw ToolError(
-                .failure,
-                """
-                The permissions 0\(mode) of the keyset \(path) are too open: other users can read or change it, and \
-                with it all items. Run: chmod 600 \(path)
-                """)
-        }
-        var window = InputWindow(source)
-        while try window.readMore() {
-            guard window.withUnsafeBytes({ $0.count <= Self.maximumSize }) else {
-                throw ToolError(.failure, "\(path) is too large for a keyset.")
-            }
-        }
-        return try Self.keyset(window.withUnsafeBytes { Data($0) }, from: path)
+        let file = SecretFile(path: path, maximumSize: Self.maximumSize, kind: "keyset", gives: "all items")
+        return try Self.keyset(try file.read(), from: path)
     }
 
     /// Reads a keyset.

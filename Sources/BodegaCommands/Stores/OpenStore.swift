@@ -1,4 +1,5 @@
 import Bodega
+import BodegaRemote
 import Foundation
 
 #if Postgres
@@ -30,26 +31,30 @@ extension StorageAddress {
 
     /// Opens an existing store for reading. No file is created or changed.
     ///
+    /// - Parameter token: The token for a server.
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
-    func openToRead() async throws -> OpenStore {
-        try await opened(mustExist: true, isReadOnly: true) { try openForReading() }
+    func openToRead(token: String? = nil) async throws -> OpenStore {
+        try await opened(token, mustExist: true, isReadOnly: true) { try openForReading() }
     }
 
     /// Opens an existing store for writing. A missing store is not created.
     ///
+    /// - Parameter token: The token for a server.
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
-    func openExisting() async throws -> OpenStore {
-        try await opened(mustExist: true, isReadOnly: false) { try open(mustExist: true) }
+    func openExisting(token: String? = nil) async throws -> OpenStore {
+        try await opened(token, mustExist: true, isReadOnly: false) { try open(mustExist: true) }
     }
 
-    /// Opens a store for writing, and creates it if it is missing.
+    /// Opens a store for writing, and creates it if it is missing and is not on a server.
     ///
+    /// - Parameter token: The token for a server.
     /// - Throws: A ``ToolError`` if the path holds anything but a store, a `StorageError` if it can't be opened.
-    func openOrCreate() async throws -> OpenStore {
-        try await opened(mustExist: false, isReadOnly: false) { try open() }
+    func openOrCreate(token: String? = nil) async throws -> OpenStore {
+        try await opened(token, mustExist: false, isReadOnly: false) { try open() }
     }
 
     private func opened(
+        _ token: String?,
         mustExist: Bool,
         isReadOnly: Bool,
         _ open: () throws -> any StorageEngine
@@ -57,6 +62,9 @@ extension StorageAddress {
         if self.engine == .postgres {
             let engine = try await connected(mustExist: mustExist)
             return OpenStore(address: self, engine: engine, isReadOnly: isReadOnly)
+        }
+        if self.engine == .server {
+            return OpenStore(address: self, engine: try await reached(with: token), isReadOnly: isReadOnly)
         }
         do {
             try check(mustExist: mustExist)
@@ -79,6 +87,21 @@ extension StorageAddress {
         throw ToolError(
             .failure,
             "\(path) is a folder with an SQLite database, not a folder of items. Write \(addresses).")
+    }
+
+    /// Reaches a collection of a server.
+    private func reached(with token: String?) async throws -> any StorageEngine {
+        do {
+            return try await RemoteStorageEngine(self) { token }
+        } catch let error as StorageError where error.code == .invalidArgument {
+            throw ToolError(.usage, error.message)
+        } catch var error as StorageError {
+            if error.code == .unauthorized {
+                error.message += token == nil ? " Give it with BODEGA_TOKEN or --token-file FILE." : ""
+            }
+            error.message += " \(self)"
+            throw error
+        }
     }
 
     /// Connects to a database.
@@ -140,6 +163,7 @@ extension OpenStore {
     /// - Returns: The result of the closure, `nil` if a database has no such collection.
     func unnamedCollection<Result>(_ body: (any StorageBackend) async throws -> Result) async throws -> Result? {
         if address.collection == nil { return try await body(base) }
+        if base is RemoteStorageEngine { return try await body(try await baseCollection(named: "")) }
         #if Postgres
         if let postgres = base as? PostgresStorageEngine {
             let name = PostgresStorageEngine.unnamedCollection
@@ -155,11 +179,14 @@ extension OpenStore {
     /// - Parameters:
     ///   - name: The collection's name, the empty one for that without a name.
     ///   - body: Reads it. It is not called if there is no such collection.
+    /// - Throws: `cannotOpen` if there is no such collection on a server for the client.
     func withCollection(named name: String, _ body: (any StorageBackend) async throws -> Void) async throws {
         if name.isEmpty {
             _ = try await unnamedCollection(body)
         } else if name == address.collection {
             try await body(engine)
+        } else if base is RemoteStorageEngine {
+            try await body(try await collection(named: name))
         } else if try await collectionNames()?.contains(where: { ExactText($0) == ExactText(name) }) ?? false {
             try await body(try await collection(named: name))
         }
@@ -170,6 +197,10 @@ extension OpenStore {
         #if Postgres
         if let postgres = base as? PostgresStorageEngine { return try await postgres.collection(named: name) }
         #endif
+        if let remote = base as? RemoteStorageEngine {
+            return try await remote.server.collection(
+                named: name.isEmpty ? RemoteStorageEngine.unnamedCollection : name)
+        }
         return try sqlite?.collection(named: name) ?? base
     }
 }

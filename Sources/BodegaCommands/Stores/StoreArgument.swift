@@ -6,7 +6,7 @@ extension StorageAddress {
     /// Reads the address of a store from an argument.
     ///
     /// - Parameters:
-    ///   - collection: The collection in an SQLite file or a database, if an option names one.
+    ///   - collection: The collection in an SQLite file, a database or a server, if an option names one.
     ///   - mustExist: Whether the store must exist. Otherwise the address has to say what kind of store to create.
     /// - Throws: A ``ToolError`` if the argument is not an address or conflicts with the option, a `StorageError` if
     ///   the path can't be examined.
@@ -22,11 +22,12 @@ extension StorageAddress {
         if engine == .memory {
             throw ToolError(
                 .usage,
-                "A store in memory would be lost when this command ends. Write sqlite:PATH, disk:PATH or postgres://….")
+                "A store in memory would be lost when this command ends. Name another store.")
         }
         guard let collection else { return }
         if engine == .disk {
-            throw ToolError(.usage, "--collection is for SQLite files and databases; a folder is one collection.")
+            throw ToolError(
+                .usage, "--collection is for SQLite files, databases and servers; a folder is one collection.")
         }
         if collection.isEmpty {
             throw ToolError(.usage, "The name of the collection is empty. Give --collection a name.")
@@ -36,7 +37,14 @@ extension StorageAddress {
                 .usage,
                 "The store's address names the collection \"\(named)\", and --collection another one. Name one.")
         }
-        self = connectionURL.map { .postgres($0, collection: collection) } ?? .sqlite(path, collection: collection)
+        self = withCollection(collection)
+    }
+
+    /// The address of another collection of the same file, database or server.
+    private func withCollection(_ name: String) -> StorageAddress {
+        if let connectionURL { return .postgres(connectionURL, collection: name) }
+        if let serverURL { return .server(serverURL, collection: name) }
+        return .sqlite(path, collection: name)
     }
 
     /// Whether an argument is a path, without a scheme, at which nothing exists.
@@ -52,7 +60,7 @@ extension StorageAddress {
         func resolved(_ path: String) -> String {
             URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().path
         }
-        if connectionURL != nil || other.connectionURL != nil { return self == other }
+        if path.isEmpty || other.path.isEmpty { return self == other }
         return resolved(path) == resolved(other.path) && collection == other.collection
     }
 }

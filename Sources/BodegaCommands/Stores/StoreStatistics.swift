@@ -86,10 +86,11 @@ struct StoreStatistics: Sendable {
         }.joined()
     }
 
-    /// The path, or the URL of a database without a password.
+    /// The path, or the URL of a database or a server without a password.
     private var place: (name: String, value: String) {
-        guard let url = address.connectionURL else { return ("path", address.path) }
-        return ("url", StorageAddress.postgres(url).description)
+        if let url = address.connectionURL { return ("url", StorageAddress.postgres(url).description) }
+        if let url = address.serverURL { return ("url", StorageAddress.server(url).description) }
+        return ("path", address.path)
     }
 
     private var measures: [(String, String)] {
@@ -125,7 +126,7 @@ struct StoreStatistics: Sendable {
             // beside a symbolic link to it.
             let path = URL(fileURLWithPath: address.path).resolvingSymlinksInPath().path
             return ["", "-wal", "-shm"].compactMap { FileStatus(path: Array((path + $0).utf8), followingLinks: false) }
-        case .memory, .postgres:
+        case .memory, .postgres, .server:
             return []
         case .disk:
             guard let folder = address.fileURL?.resolvingSymlinksInPath() else { return [] }

@@ -62,6 +62,10 @@ struct Verification: Sendable {
                 found.withLock { $0 = findings }
             }
             findings += found.withLock { $0 }
+        } catch let error as StorageError where store.address.engine == .server && error.code == .cannotOpen {
+            // The client may not see the collection that the references lead to.
+            findings.append(
+                StorageFinding(.remark, "The references\(Self.place(name)) can't be examined: \(error.message)"))
         } catch let error as StorageError {
             findings.append(
                 StorageFinding(

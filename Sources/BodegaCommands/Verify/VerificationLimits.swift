@@ -20,7 +20,7 @@ struct VerificationLimits {
             unnoticed = (isDecrypting ? [] : [bytes] + cut) + ["changed dates of an item", "removed files"]
         case .sqlite, .memory:
             unnoticed = (isDecrypting ? [] : [bytes]) + ["valid changes of the file by another program"]
-        case .postgres:
+        case .postgres, .server:
             unnoticed = ["damage that the server does not detect"]
         }
         advice =

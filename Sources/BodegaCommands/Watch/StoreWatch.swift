@@ -28,18 +28,18 @@ struct StoreWatch {
     private var cursor: StorageCursor?
     /// Whether the next changes in the log may be known already, because the items were read after the cursor.
     private var isOverlapPossible = true
-    /// A database, which stays connected. Files are opened for each check: a permanent reader would prevent writers
-    /// from cleaning up when they end.
+    /// A database or a server, which stays connected. Files are opened for each check: a permanent reader would prevent
+    /// writers from cleaning up when they end.
     private var database: OpenStore?
 
     /// Begins to watch. The current items are known.
-    init(_ address: StorageAddress, _ encryption: StoreEncryption? = nil) async throws {
+    init(_ address: StorageAddress, _ encryption: StoreEncryption? = nil, token: String? = nil) async throws {
         (self.address, self.encryption) = (address, encryption)
-        // A database has no files to check.
+        // A database and a server have no files to check.
         if address.fileURL != nil {
             trace = try FileTrace(of: address)
         } else {
-            database = try await address.openToRead().decrypting(with: encryption)
+            database = try await address.openToRead(token: token).decrypting(with: encryption)
         }
         try await use { watch, store in
             watch.cursor = try await store.cursor()
@@ -48,7 +48,7 @@ struct StoreWatch {
         }
     }
 
-    /// A database's signals that there may be changes; `nil` for files.
+    /// The signals of a database or a server that there may be changes; `nil` for files.
     func signals() -> AsyncStream<Void>? { database?.engine.log?.changeSignals(excluding: nil) }
 
     /// Closes the connection to a database.

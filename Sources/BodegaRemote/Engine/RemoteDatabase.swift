@@ -18,14 +18,14 @@ public final class RemoteDatabase: Sendable {
     /// Creates a description of a server. No request is sent.
     ///
     /// - Parameters:
-    ///   - url: The address of the server, without `/v1`. Use `https`, so that others on the network can't read the
-    ///     token and the items.
+    ///   - url: The address of the server, without `/v1`. For other machines than this one it begins with `https`, see
+    ///     ``RemoteStorageOptions/allowsPlainHTTP``.
     ///   - options: The limits.
     ///   - transport: The client that sends the requests.
     ///   - token: Returns the token of the client; `nil` for none. It is called for each request, concurrently, and can
     ///     get a new one.
-    /// - Throws: A `StorageError` with the code `invalidArgument` if the address is not one of HTTP, or contains a
-    ///   password, a query or a fragment.
+    /// - Throws: A `StorageError` with the code `invalidArgument` if the address is not one of HTTP, contains a
+    ///   password, a query or a fragment, or is one of another machine without TLS.
     public init(
         _ url: URL, options: RemoteStorageOptions = RemoteStorageOptions(),
         transport: any HTTPStorageTransport = URLSessionTransport.shared,
@@ -39,7 +39,19 @@ public final class RemoteDatabase: Sendable {
                 .invalidArgument,
                 "The address of a server is one of HTTP, without a password, a query and a fragment.")
         }
+        if parts.scheme?.lowercased() == "http", !options.allowsPlainHTTP, !Self.isThisMachine(parts.host) {
+            throw StorageError(
+                .invalidArgument,
+                """
+                An address of another machine must begin with https://, because others on the network could read the \
+                token and the items otherwise. Only 127.0.0.1, [::1] and localhost can be reached with http://.
+                """)
+        }
         requests = RemoteRequests(url, options, transport, token)
+    }
+
+    private static func isThisMachine(_ host: String?) -> Bool {
+        ["127.0.0.1", "::1", "[::1]", "localhost"].contains(host?.lowercased())
     }
 
     /// Opens a collection.
@@ -92,6 +104,9 @@ public struct RemoteStorageOptions: Sendable {
     public var timeLimit = Duration.seconds(30)
     /// The time in which an index must have been created; by default an hour.
     public var indexTimeLimit = Duration.seconds(3_600)
+    /// Whether the address of another machine may begin with `http://`; by default `false`. Others who can read the
+    /// traffic then see the token and the items. A network of containers on one machine can be an exception.
+    public var allowsPlainHTTP = false
     /// The maximum number of bytes of an item, and of the answer to a batch; by default 256 MiB.
     public var maximumItemBytes = 256 << 20
     /// How often and how fast a request is sent again after a temporary error; by default 3 times in all within

@@ -17,6 +17,8 @@ final class AnswerSpool: Sendable {
         var memory = ByteBuffer()
         var file: StreamFile?
         var fileOffset = 0
+        /// The space that the file takes.
+        var fileBytes = 0
         var total = 0
         var end: Result<Void, any Error>?
         var isAbandoned = false
@@ -27,8 +29,11 @@ final class AnswerSpool: Sendable {
 
     private let state = Locked(State())
     private let maximumBytes: Int
+    private let space: AnswerFileSpace
 
-    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+    init(maximumBytes: Int, space: AnswerFileSpace) { (self.maximumBytes, self.space) = (maximumBytes, space) }
+
+    deinit { state.withLock { $0.closeFile(space) } }
 
     /// Appends a line. It throws when no one reads any more, and beyond the maximum.
     func append(_ line: [UInt8]) throws {
@@ -43,6 +48,8 @@ final class AnswerSpool: Sendable {
                 state.fileOffset = 0
             }
             if let file = state.file {
+                try space.take(line.count)
+                state.fileBytes += line.count
                 try line.withUnsafeBytes { try file.blockingAppend($0) }
             } else {
                 state.memory.writeBytes(line)
@@ -65,7 +72,8 @@ final class AnswerSpool: Sendable {
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true
-            (state.memory, state.file) = (ByteBuffer(), nil)
+            state.memory = ByteBuffer()
+            state.closeFile(space)
         }
     }
 
@@ -106,7 +114,7 @@ final class AnswerSpool: Sendable {
             let part = try await place.file.read(at: place.offset)
             state.withLock { state in
                 state.fileOffset += part.count
-                if state.fileOffset == place.file.count { state.file = nil }
+                if state.fileOffset == place.file.count { state.closeFile(space) }
             }
             return ByteBuffer(bytes: part)
         }
@@ -116,6 +124,11 @@ final class AnswerSpool: Sendable {
 }
 
 extension AnswerSpool.State {
+    fileprivate mutating func closeFile(_ space: AnswerFileSpace) {
+        space.giveBack(fileBytes)
+        (file, fileBytes) = (nil, 0)
+    }
+
     fileprivate mutating func takeReader() -> CheckedContinuation<Void, Never>? {
         defer { reader = nil }
         return reader

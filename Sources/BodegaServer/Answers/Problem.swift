@@ -46,7 +46,7 @@ extension StorageError {
             forClient.add(to: &object)
         }
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
-        if let retryAfter { headers[.retryAfter] = String(max(1, retryAfter.components.seconds)) }
+        if let retryAfter { headers[.retryAfter] = String(retryAfter.roundedUpSeconds) }
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 }
@@ -58,6 +58,9 @@ enum RequestRefusal: Error {
     case noItem
     case preconditionFailed
     case tooManyStreams
+    /// With the time after which the client may send another one.
+    case tooManyRequests(Duration)
+    case isBusy
     case misdirected
     case notJSON
     case wrongMethod([HTTPRequest.Method])
@@ -81,6 +84,10 @@ enum RequestRefusal: Error {
                 (.tooManyRequests, "rateLimited", "The client has as many open streams as it may have.")
             case .otherRequest:
                 (.unprocessableContent, "invalidArgument", "Another request had the same idempotency key.")
+            case .tooManyRequests:
+                (.tooManyRequests, "rateLimited", "The client sends more requests than it may.")
+            case .isBusy:
+                (.serviceUnavailable, "rateLimited", "The server has as many open streams as it may have.")
             case .rangeNotSatisfiable: (.rangeNotSatisfiable, "invalidArgument", "The item has no such range.")
             }
         let body = JSONObjectWriter.line([
@@ -89,12 +96,20 @@ enum RequestRefusal: Error {
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         switch self {
         case .wrongMethod(let allowed): headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ")
-        case .tooManyStreams: headers[.retryAfter] = "5"
+        case .tooManyStreams, .isBusy: headers[.retryAfter] = "5"
+        case .tooManyRequests(let wait): headers[.retryAfter] = String(wait.roundedUpSeconds)
         case .unauthorized: headers[.wwwAuthenticate] = "Bearer"
         case .rangeNotSatisfiable(let count): headers[.contentRange] = "bytes */\(count)"
         default: break
         }
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+}
+
+extension Duration {
+    /// The whole seconds after which the duration is over, at least 1.
+    fileprivate var roundedUpSeconds: Int64 {
+        max(1, components.seconds + (components.attoseconds > 0 ? 1 : 0))
     }
 }
 #endif

@@ -17,7 +17,7 @@ extension StorageRoutes {
     /// `gap` says so, and the client reads all items.
     func events(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         guard let log = collection.engine.log else { throw StorageError.noLog }
-        try scopes.checkStreams(of: request.client, limit: limits.streams)
+        try streams.check(request.client)
         let last =
             request.request.headers[.lastEvent] ?? request.request.uri.queryParameters["since"].map { String($0) }
         let start = if let last { StorageCursor(rawValue: last) } else { try await log.fetchCursor() }
@@ -26,7 +26,7 @@ extension StorageRoutes {
             body: ResponseBody { writer in
                 let output = EventWriter(writer)
                 try await request.request.body.consumeWithCancellationOnInboundClose { _ in
-                    try await scopes.stream(of: request.client, limit: limits.streams) {
+                    try await streams.run(of: request.client) {
                         try await send(log, since: start, to: output, request)
                     }
                 }

@@ -136,7 +136,7 @@ extension StorageRoutes {
     ///
     /// - Parameter body: Appends the lines, and returns the last one.
     func lines(_ body: @escaping @Sendable (AnswerSpool) async throws -> [UInt8]) async throws -> Response {
-        let spool = AnswerSpool(maximumBytes: limits.answerBytes)
+        let spool = AnswerSpool(maximumBytes: limits.answerBytes, space: answerFiles)
         let task = Task {
             do {
                 try spool.append(try await body(spool))

@@ -32,6 +32,10 @@ public struct StorageRoutes: Sendable {
     let limits: StorageServerLimits
     let scopes: ScopedCollections
     let receipts: Receipts?
+    let streams: OpenStreams
+    let answerFiles: AnswerFileSpace
+    let metrics: StorageServerMetrics?
+    private let rate: RateLimit
 
     /// Creates routes.
     ///
@@ -43,9 +47,19 @@ public struct StorageRoutes: Sendable {
         access: some StorageAccess, collections: StorageCollections,
         limits: StorageServerLimits = StorageServerLimits()
     ) {
-        (self.access, self.limits) = (access, limits)
+        self.init(access: access, collections: collections, limits: limits, metrics: nil)
+    }
+
+    init(
+        access: some StorageAccess, collections: StorageCollections, limits: StorageServerLimits,
+        metrics: StorageServerMetrics?
+    ) {
+        (self.access, self.limits, self.metrics) = (access, limits, metrics)
         scopes = ScopedCollections(collections)
         receipts = collections.receipts.map { Receipts(storage: $0.backend, lifetime: limits.receiptSeconds) }
+        streams = OpenStreams(limits)
+        answerFiles = AnswerFileSpace(maximum: limits.totalAnswerFileBytes, metrics)
+        rate = RateLimit(limits)
     }
 
     /// The routes of a collection.
@@ -99,7 +113,9 @@ public struct StorageRoutes: Sendable {
         let methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY"]
             .compactMap { HTTPRequest.Method($0) }
         for method in methods where !allowed.contains(method) {
-            router.on(path, method: method) { _, _ in RequestRefusal.wrongMethod(allowed).response() }
+            router.on(path, method: method) { request, _ in
+                RequestRefusal.wrongMethod(allowed).response().answering(request)
+            }
         }
     }
 
@@ -137,6 +153,7 @@ public struct StorageRoutes: Sendable {
                 guard let client = try await access.client(bearing: request.bearer), client.isValid else {
                     throw RequestRefusal.unauthorized
                 }
+                try rate.count(client)
                 var parameters: [String: String] = [:]
                 for name in ["collection", "key"] {
                     guard let raw = context.parameters.get(name) else { continue }
@@ -149,12 +166,13 @@ public struct StorageRoutes: Sendable {
                 return try await body(
                     ClientRequest(request: request, client: client, parameters: parameters, mask: mask), client)
             } catch let refusal as RequestRefusal {
-                return refusal.response()
+                if let limit = refusal.limit { metrics?.refused(limit) }
+                return refusal.response().answering(request)
             } catch let error as StorageError {
                 if error.status.code >= 500 {
                     context.logger.warning("A request failed.", metadata: ["code": "\(error.code)"])
                 }
-                return error.response()
+                return error.response().answering(request)
             }
         }
     }
@@ -194,27 +212,19 @@ public struct StorageRoutes: Sendable {
 
     func body(of request: Request) async throws -> Data {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limits.requestBytes {
-            throw bodyTooLarge
+            throw bodyTooLarge()
         }
         do {
             return try await Data(request.body.collect(upTo: limits.requestBytes).readableBytesView)
         } catch is NIOTooManyBytesError {
-            throw bodyTooLarge
+            throw bodyTooLarge()
         }
     }
 
-    private var bodyTooLarge: StorageError {
-        StorageError(.tooLarge, "The body of the request is larger than \(limits.requestBytes) bytes, the limit.")
-    }
-}
-
-/// Whether a host, with or without a port, is this machine.
-func isThisMachine(_ authority: String?) -> Bool {
-    guard let authority = authority?.lowercased() else { return false }
-    return ["127.0.0.1", "localhost", "[::1]", "::1"].contains { host in
-        guard authority.hasPrefix(host) else { return false }
-        let rest = authority.dropFirst(host.count)
-        return rest.isEmpty || rest.first == ":" && rest.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
+    private func bodyTooLarge() -> StorageError {
+        metrics?.refused(.bodies)
+        return StorageError(
+            .tooLarge, "The body of the request is larger than \(limits.requestBytes) bytes, the limit.")
     }
 }
 
@@ -251,6 +261,16 @@ extension String {
 }
 
 extension Response {
+    /// The response without a body if the request is one for the head only; see RFC 9110, section 9.3.2. A client would
+    /// take a body for the next response.
+    fileprivate func answering(_ request: Request) -> Response {
+        guard request.method == .head else { return self }
+        var response = self
+        response.body = ResponseBody()
+        response.headers[.contentLength] = headers[.contentLength]
+        return response
+    }
+
     static func json(_ value: some JSONMember) -> Response {
         var bytes: [UInt8] = []
         value.encode(into: &bytes)
@@ -273,36 +293,7 @@ final class ScopedCollections: Sendable {
     private let collections: StorageCollections
     private let engines = Locked<[Place: any StorageBackend]>([:])
 
-    private let streams = Locked<[ExactText: Int]>([:])
-
     init(_ collections: StorageCollections) { self.collections = collections }
-
-    /// Runs a closure as one of the streams of a client.
-    ///
-    /// - Throws: ``RequestRefusal/tooManyStreams``.
-    func stream<Value>(
-        of client: StorageClient, limit: Int, _ body: () async throws -> Value
-    ) async throws -> Value {
-        let id = ExactText(client.id)
-        try streams.withLock { streams in
-            guard streams[id, default: 0] < limit else { throw RequestRefusal.tooManyStreams }
-            streams[id, default: 0] += 1
-        }
-        defer {
-            streams.withLock { streams in
-                let count = streams[id, default: 1] - 1
-                streams[id] = count > 0 ? count : nil
-            }
-        }
-        return try await body()
-    }
-
-    /// Checks that a client may have one more stream.
-    func checkStreams(of client: StorageClient, limit: Int) throws {
-        guard streams.withLock({ $0[ExactText(client.id), default: 0] }) < limit else {
-            throw RequestRefusal.tooManyStreams
-        }
-    }
 
     func engine(_ name: String, _ client: StorageClient) async throws -> (any StorageBackend)? {
         guard let scope = client.scope(of: name) else { return nil }
@@ -317,6 +308,17 @@ final class ScopedCollections: Sendable {
             let engine = base.scoped(to: scope)
             engines[place] = engine
             return engine
+        }
+    }
+}
+
+extension RequestRefusal {
+    /// The limit that has refused the request.
+    fileprivate var limit: StorageServerMetrics.Limit? {
+        switch self {
+        case .tooManyStreams, .isBusy: .streams
+        case .tooManyRequests: .rate
+        default: nil
         }
     }
 }

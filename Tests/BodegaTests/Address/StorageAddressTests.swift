@@ -21,6 +21,10 @@ import Testing
             ("postgres://u:p@h:1,h2/d?a=b#c%23", .postgres("postgres://u:p@h:1,h2/d?a=b", collection: "c#")),
             ("postgresql:///d", .postgres("postgresql:///d")),
             ("postgres://#", .postgres("postgres://")),
+            ("https://h/a/b#c%23%40", .server("https://h/a/b", collection: "c#@")),
+            ("http://127.0.0.1:8080#notes", .server("http://127.0.0.1:8080", collection: "notes")),
+            ("HTTPS://[::1]:1/", .server("HTTPS://[::1]:1/")), ("https://h#", .server("https://h")),
+            ("https://h#a?b", .server("https://h", collection: "a?b")),
         ] as [(String, StorageAddress)]
     )
     func schemes(_ text: String, meaning: StorageAddress) throws {
@@ -35,6 +39,7 @@ import Testing
             .sqlite("a", collection: "\n ünï"), .disk("a#b"), .disk("/x"), .memory,
             .postgres("postgres://h/d", collection: "a@b"),
             .postgres("postgres://u@h/d?sslmode=require", collection: "a#b"), .postgres("postgresql://h/d#"),
+            .server("https://h:1/a", collection: "a@b#?"), .server("http://localhost"),
         ] as [StorageAddress]
     )
     func description(_ address: StorageAddress) throws {
@@ -59,6 +64,7 @@ import Testing
                 addresses += [.sqlite(text), .disk(text), .sqlite(text, collection: text)]
             }
             addresses.append(.postgres("postgres://h/d", collection: text))
+            addresses.append(.server("https://h/d", collection: text))
             // The text before an @ can be a password, which a description omits.
             if !text.utf8.contains(UInt8(ascii: "@")) {
                 addresses.append(.postgres("postgres://h/\(text)", collection: text))
@@ -70,6 +76,7 @@ import Testing
                 #expect(read.engine == address.engine && bytes(read.path) == bytes(address.path))
                 #expect(bytes(read.collection) == bytes(collection))
                 #expect(bytes(read.connectionURL) == bytes(address.connectionURL))
+                #expect(bytes(read.serverURL) == bytes(address.serverURL))
             }
         }
     }
@@ -149,6 +156,11 @@ import Testing
             ("memory:a", "Write memory:"), ("sqlite:///a", "sqlite:PATH"), ("disk://a", "disk:PATH"),
             ("sqlite:a#%2", "%25"), ("sqlite:a#%ff", "%25"), ("sqlite:a#50%", "%25"), ("no-such-thing", "disk:PATH"),
             ("ftp:x", "\"ftp\""), ("postgres:host/db", "postgres://"), ("postgres://h/d#%2", "%25"),
+            ("https:h", "lacks //"), ("http://u:p@h", "must not have a user"),
+            ("https://h?a=b#c", "must not have a query"),
+            ("https://h#a#b", "%23"), ("https://h#a@b", "%40"), ("https://", "no valid host"),
+            ("https://h:x/", "no valid port"), ("https://#a", "no valid host"), ("https://h#%2", "%25"),
+            ("server:x", "\"server\""),
         ]
     )
     func refused(_ text: String, hint: String) {
@@ -201,6 +213,25 @@ import Testing
     )
     func secretsInErrors(_ text: String) {
         #expect { try StorageAddress(parsing: text) } throws: { !"\($0)".contains("secret") }
+    }
+
+    @Test("The description of a server's address has no user and no query, even if it was not parsed")
+    func secretsOfServers() throws {
+        for (url, shown) in [
+            ("https://secret@h/a", "https://h/a"), ("https://u:secret@h?token=secret", "https://h"),
+            ("https://u:se#secret@h:1/a#secret", "https://h:1/a"), ("http://h/?secret", "http://h/"),
+            ("https:secret", "https://"),
+        ] {
+            let address = StorageAddress.server(url, collection: "c")
+            var dumped = ""
+            dump(address, to: &dumped)
+            #expect(address.description == shown + "#c" && address.serverURL == url && address.connectionURL == nil)
+            #expect(!dumped.contains("secret"))
+            for open in [{ try address.open() }, { try address.openForReading() }] {
+                #expect(code(open) == .cannotOpen)
+                #expect { try open() } throws: { !"\($0)".contains("secret") && "\($0)".contains("BodegaRemote") }
+            }
+        }
     }
 
     @Test("An address opens its engine and collection")

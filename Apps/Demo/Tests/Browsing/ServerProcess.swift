@@ -55,7 +55,7 @@ package final class ServerProcess: @unchecked Sendable {
         self.end = end
         self.log = log
         announcement = await Self.text(of: output.fileHandleForReading, to: ending)
-        guard let start = announcement.range(of: "http://"),
+        guard let start = announcement.range(of: "https?://", options: .regularExpression),
             let stop = announcement[start.lowerBound...].range(of: ending)
         else {
             process.terminate()

@@ -6,67 +6,28 @@ import Testing
 
 @Suite("bodega serve")
 struct ServeCommandTests {
-    /// The build puts the tool into the same folder as the tests.
-    private static var tool: URL {
-        get throws {
-            let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
-            let folders =
-                [bundle?.deletingLastPathComponent()].compactMap(\.self)
-                + CommandLine.arguments.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
-            let tools = folders.map { $0.appendingPathComponent("bodega") }
-            return try #require(tools.first { FileManager.default.isExecutableFile(atPath: $0.path) })
-        }
-    }
+    private let tool: BodegaTool
 
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    init() throws { tool = try BodegaTool() }
 
-    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
-
-    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
-
-    private func run(_ arguments: [String]) async throws -> (status: Int32, output: String, errors: String) {
-        let process = Process()
-        process.executableURL = try Self.tool
-        process.arguments = arguments
-        let (output, errors) = (Pipe(), folder.appendingPathComponent(UUID().uuidString))
-        try Data().write(to: errors)
-        process.standardOutput = output
-        process.standardError = try FileHandle(forWritingTo: errors)
-        try process.start()
-        // On a thread that may block, because other tests need the cooperative pool.
-        let text = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                let bytes = output.fileHandleForReading.readDataToEndOfFile()
-                process.waitUntilExit()
-                continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
-            }
-        }
-        return (process.terminationStatus, text, try String(contentsOf: errors, encoding: .utf8))
-    }
-
-    private func serve(_ arguments: [String]) async throws -> ServerProcess {
-        try await ServerProcess(
-            try Self.tool, ["serve"] + arguments + ["--port", "0"], addressEndingWith: "\n",
-            log: folder.appendingPathComponent("log"))
-    }
+    private func path(_ name: String) -> String { tool.path(name) }
 
     @Test("serves the collections of a file to clients with tokens, until it is stopped")
     func tokens() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let database = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db")))
         let notes = try database.collection(named: "notes")
         try await notes.write(Data(#"{"owner":"ada"}"#.utf8), key: CacheKey("a"))
         try await notes.write(Data(#"{"owner":"bob"}"#.utf8), key: CacheKey("b"))
         try await database.write(Data("x".utf8), key: CacheKey("unnamed"))
-        let created = try await run([
+        let created = try await tool.run([
             "token", "create", path("notes.db") + "#tokens", "Ada", "--on", "notes", "--where", #"@.owner == "ada""#,
             "--days", "1",
         ])
         #expect(created.status == 0, "\(created.errors)")
-        let token = created.output.trimmingCharacters(in: .newlines)
-        let all = try await run(["token", "create", path("notes.db") + "#tokens", "All"]).output
+        let token = created.text.trimmingCharacters(in: .newlines)
+        let all = try await tool.run(["token", "create", path("notes.db") + "#tokens", "All"]).text
             .trimmingCharacters(in: .newlines)
-        let server = try await serve([path("notes.db"), "--tokens", path("notes.db") + "#tokens"])
+        let server = try await tool.serve([path("notes.db"), "--tokens", path("notes.db") + "#tokens"])
         let url = try #require(URL(string: server.address))
         let ada = try await RemoteStorageEngine(connecting: url, collection: "notes") { token }
         #expect(try await ada.fetchKeys() == [CacheKey("a")])
@@ -81,15 +42,15 @@ struct ServeCommandTests {
         #expect(try await Set(database.collectionNames()) == ["emporium-receipts", "notes", "tokens"])
 
         // The tool sees the tokens without their secrets, and the server sees what the tool revokes.
-        let lines = try await run(["token", "list", path("notes.db") + "#tokens"]).output.split(separator: "\n")
+        let lines = try await tool.run(["token", "list", path("notes.db") + "#tokens"]).text.split(separator: "\n")
         let listed = try lines.map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
         #expect(listed.map { $0["name"] as? String } == ["Ada", "All"])
         #expect(!lines.joined().contains(try #require(token.split(separator: "_").last)))
         let id = try #require(listed[0]["id"] as? String)
-        #expect(try await run(["token", "revoke", path("notes.db") + "#tokens", id]).status == 0)
-        #expect(try await run(["token", "revoke", path("notes.db") + "#tokens", id]).status == 1)
+        #expect(try await tool.run(["token", "revoke", path("notes.db") + "#tokens", id]).status == 0)
+        #expect(try await tool.run(["token", "revoke", path("notes.db") + "#tokens", id]).status == 1)
         let error = await #expect(throws: StorageError.self) { try await ada.fetchKeys() }
         #expect(error?.code == .unauthorized)
         #expect(try await server.stop(SIGINT) == 0)
@@ -97,11 +58,10 @@ struct ServeCommandTests {
 
     @Test("serves one collection without tokens, on this machine only")
     func open() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let folderOfItems = path("items")
         try await DiskStorageEngine(directory: .init(url: URL(fileURLWithPath: folderOfItems))).write(
             Data("1".utf8), key: CacheKey("a"))
-        let server = try await serve(["disk:" + folderOfItems, "--without-tokens"])
+        let server = try await tool.serve(["disk:" + folderOfItems, "--without-tokens"])
         let engine = try await RemoteStorageEngine(
             connecting: try #require(URL(string: server.address)), collection: "_")
         #expect(try await engine.fetch(key: CacheKey("a")) == Data("1".utf8))
@@ -117,11 +77,78 @@ struct ServeCommandTests {
             [], ["--tokens", "tokens.db", "--without-tokens"], ["--without-tokens", "--host", "0.0.0.0"],
             ["--without-tokens", "--host", "0.0.0.0", "--behind-proxy"],
             ["--tokens", "tokens.db", "--host", "0.0.0.0"],
+            ["--without-tokens", "--host", "0.0.0.0", "--certificate", "a.pem", "--key", "a.key"],
+            ["--tokens", "tokens.db", "--certificate", "a.pem"], ["--tokens", "tokens.db", "--key", "a.key"],
+            ["--without-tokens", "--rate", "0"], ["--without-tokens", "--metrics-port", "65536"],
             ["--without-tokens", "--port", "65536"],
         ])
     func refuses(_ arguments: [String]) async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let outcome = try await run(["serve", path("notes.db")] + arguments)
+        let outcome = try await tool.run(["serve", path("notes.db")] + arguments)
         #expect(outcome.status == 64 && outcome.output.isEmpty)
+    }
+
+    @Test("serves other machines with TLS and tokens, limits their requests, and has metrics")
+    func options() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
+            Data("1".utf8), key: CacheKey("a"))
+        let made = try await ProgramRun(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", path("key"), "-out", path("pem"),
+            ])
+        try #require(made.status == 0, "\(made.output)")
+        let files = ["--certificate", path("pem"), "--key", path("key")]
+        let token = try await run(["token", "create", path("tokens.db"), "All"]).output
+            .trimmingCharacters(in: .newlines)
+        let server = try await serve(
+            [path("notes.db"), "--tokens", path("tokens.db"), "--host", "0.0.0.0", "--rate", "0.01"] + files)
+        let url = server.address.replacingOccurrences(of: "0.0.0.0", with: "127.0.0.1")
+        #expect(url.hasPrefix("https://"))
+        let curl = try await ProgramRun(
+            "curl",
+            [
+                "--silent", "--show-error", "--cacert", path("pem"), "--header", "Authorization: Bearer \(token)",
+                "--write-out", "%{http_code}\n", "--output", path("out"), url + "/v1/collections/_/items/a?[1-101]",
+            ])
+        let statuses = curl.output.split(separator: "\n")
+        #expect(statuses.count == 101 && statuses.dropLast().allSatisfy { $0 == "200" } && statuses.last == "429")
+        #expect(try await server.stop() == 0)
+
+        let refused = try await run(
+            ["serve", path("notes.db"), "--without-tokens"] + files.dropLast() + [path("gone")])
+        #expect(refused.status == 1 && refused.errors.contains(path("gone")), "\(refused.errors)")
+    }
+
+    @Test("goes on when clients open more connections than the process may have files", .timeLimit(.minutes(3)))
+    func files() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
+            Data("1".utf8), key: CacheKey("a"))
+        let server = try await ServerProcess(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c", "ulimit -n 200 && exec \"$@\"", "sh", try Self.tool.path, "serve", path("notes.db"),
+                "--without-tokens", "--port", "0",
+            ], addressEndingWith: "\n", log: folder.appendingPathComponent("log"))
+        let port = try #require(URL(string: server.address)?.port)
+        /// A connection with a request, which must come before the time for it is over.
+        func request() throws -> RawConnection {
+            let connection = try RawConnection(port: port)
+            connection.send("GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return connection
+        }
+        func isAnswered(_ connection: RawConnection) async -> Bool {
+            await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 204")
+        }
+        var open: [RawConnection] = []
+        for _ in 0..<300 { open.append(try request()) }
+        var count = 0
+        for connection in open where await isAnswered(connection) { count += 1 }
+        #expect(count == 100)
+        open = []
+        while try await !isAnswered(request()) {}
+        #expect(try await server.stop() == 0)
     }
 }

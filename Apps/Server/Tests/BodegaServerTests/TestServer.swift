@@ -12,13 +12,16 @@ final class TestServer: Sendable {
 
     init(
         access: some StorageAccess = OpenAccess(), limits: StorageServerLimits = .init(), port: Int = 0,
-        _ collections: StorageCollections
+        logger: Logger? = nil, _ collections: StorageCollections,
+        changing change: (inout StorageServerOptions) -> Void = { _ in }
     ) async throws {
         var options = StorageServerOptions()
         (options.port, options.limits) = (port, limits)
+        change(&options)
         let (ports, listening) = AsyncStream<Int>.makeStream()
-        var logger = Logger(label: "TestServer")
-        logger.logLevel = .error
+        var quiet = Logger(label: "TestServer")
+        quiet.logLevel = .error
+        let logger = logger ?? quiet
         let server = StorageServer(access: access, collections: collections, options: options, logger: logger) {
             listening.yield($0)
         }

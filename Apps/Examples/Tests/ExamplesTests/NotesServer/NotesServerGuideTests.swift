@@ -21,6 +21,8 @@ import Testing
                     let own = lines.filter { $0.hasPrefix("import ") }
                     // A snippet without imports uses those of the snippet before.
                     if !own.isEmpty { imports = own }
+                    // Those with a server of collections are in the tests of the server.
+                    if imports.contains("import BodegaServer") { continue }
                     guard imports.contains("import Hummingbird") || imports.contains("import ServiceLifecycle") else {
                         continue
                     }

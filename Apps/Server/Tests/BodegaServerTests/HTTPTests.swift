@@ -1,0 +1,45 @@
+import Bodega
+import BodegaServer
+import Foundation
+import Testing
+
+@Suite("HTTP as a server speaks it", .timeLimit(.minutes(3)))
+struct HTTPTests {
+    private let database = MemoryStorageEngine()
+
+    @Test("lets a client that asks first send its body, and not while it is answering")
+    func asksFirst() async throws {
+        let server = try await TestServer(["notes": database])
+        let connection = try RawConnection(port: server.port)
+        for _ in 0..<2 {
+            connection.send(
+                "PUT /v1/collections/notes/items/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n"
+                    + "Expect: 100-continue\r\n\r\n")
+            #expect(await connection.receive(to: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+            connection.send("1")
+            #expect(await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 204"))
+        }
+        #expect(try await database.fetch(key: CacheKey("a")) == Data("1".utf8))
+        // A stream of events is an answer without an end.
+        let early = "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"
+        connection.send("GET /v1/collections/notes/events HTTP/1.1\r\nHost: localhost\r\n\r\n" + early)
+        let begin = await connection.receive(to: "event: begin\ndata: {}\n\n")
+        try await database.write(Data("2".utf8), key: CacheKey("b"))
+        let events = await connection.receive(to: "event: changes")
+        #expect(!(begin + events).contains("HTTP/1.1 100"))
+    }
+
+    @Test("answers a request for the head only without a body, also with an error")
+    func heads() async throws {
+        let server = try await TestServer(["notes": database])
+        let connection = try RawConnection(port: server.port)
+        let paths = [
+            "collections/notes/items/a?kind=x", "collections/notes/items/a", "collections/x/items/a", "health",
+        ]
+        for path in paths { connection.send("HEAD /v1/\(path) HTTP/1.1\r\nHost: localhost\r\n\r\n") }
+        connection.send("HEAD /none HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        let answers = await connection.receive()
+        let starts = answers.split(separator: "\r\n\r\n").map { $0.prefix(12) }
+        #expect(starts == ["HTTP/1.1 400", "HTTP/1.1 404", "HTTP/1.1 404", "HTTP/1.1 405", "HTTP/1.1 404"])
+    }
+}

@@ -1,0 +1,47 @@
+import Bodega
+import Foundation
+
+/// Where the token for a server comes from. It is never an argument, because lists of processes show arguments.
+enum ServerToken {
+    /// The variable of the environment.
+    static let variable = "BODEGA_TOKEN"
+
+    /// Reads the token of a file.
+    static func read(file path: String) throws -> String {
+        let file = SecretFile(
+            path: path, maximumSize: 1 << 16, kind: "token file", gives: "what the token gives the right to")
+        return try checked(String(decoding: try file.read(), as: UTF8.self), from: path)
+    }
+
+    /// Reads the token of the environment, `nil` if there is none.
+    static func read(_ environment: [String: String]) throws -> String? {
+        try environment[variable].map { try checked($0, from: "The variable \(variable)") }
+    }
+
+    /// Checks a token, without quoting it.
+    private static func checked(_ text: String, from source: String) throws -> String {
+        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            let what = token.isEmpty ? "is empty" : "does not contain one token on one line"
+            throw ToolError(
+                .failure, "\(source) \(what). Create a token where the server is: bodega token create STORE NAME")
+        }
+        return token
+    }
+}
+
+extension StorageAddress {
+    /// Whether two addresses are on one server, which may then see the token for either.
+    func isOnServer(of other: StorageAddress) -> Bool {
+        guard let own = origin, let others = other.origin else { return false }
+        return own == others
+    }
+
+    /// The scheme, the host and the port of a server.
+    private var origin: [String]? {
+        guard let parts = serverURL.flatMap({ URLComponents(string: $0) }), let scheme = parts.scheme?.lowercased(),
+            let host = parts.host?.lowercased()
+        else { return nil }
+        return [scheme, host, "\(parts.port ?? (scheme == "https" ? 443 : 80))"]
+    }
+}

@@ -1,0 +1,46 @@
+#if Server
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOSSL
+
+/// Connections of which there is a maximum number.
+struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
+    let base: Base
+    let connections: ConnectionCount
+    let metrics: StorageServerMetrics?
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(ConnectionCounter(connections, metrics))
+        }.flatMap {
+            base.setup(channel: channel, logger: logger)
+        }
+    }
+
+    func handle(value: Base.Value, logger: Logger) async {
+        await base.handle(value: value, logger: logger)
+    }
+}
+
+extension HTTPServerBuilder {
+    /// Connections with the limits of a server, and with TLS if it is given.
+    static func limited(
+        _ limits: StorageServerLimits, tls: TLSConfiguration?, _ connections: ConnectionCount,
+        _ metrics: StorageServerMetrics?
+    ) -> HTTPServerBuilder {
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [RequestWatch(limits, metrics)],
+            idleTimeout: .seconds(limits.idleSeconds),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
+        return HTTPServerBuilder { responder in
+            let http = HTTP1Channel(responder: responder, configuration: configuration)
+            guard let tls else { return LimitedChannel(base: http, connections: connections, metrics: metrics) }
+            return LimitedChannel(
+                base: try TLSChannel(http, tlsConfiguration: tls), connections: connections, metrics: metrics)
+        }
+    }
+}
+#endif
