@@ -104,7 +104,7 @@ extension ServerMetrics {
             let missing = HTTPLoad.Exchange("GET", path(items), token: token, expecting: 404)
             let fetch = HTTPLoad.Exchange(
                 "POST", "/v1/collections/notes/fetch", token: token, headers: ["Content-Type": "application/json"],
-                body: Data(#"{"keys":["note-1","note-2"]}"#.utf8), expecting: 200)
+                body: Data(#"{"keys":[{"key":"note-1"},{"key":"note-2"}],"fields":["data"]}"#.utf8), expecting: 200)
             let load = HTTPLoad(port: child.port, connections: clients)
             func run(_ count: Int) async throws {
                 _ = try await load.run(count) { number in
