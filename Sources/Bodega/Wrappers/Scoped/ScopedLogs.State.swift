@@ -96,7 +96,9 @@ extension ScopedLogs.State {
     private mutating func add(_ change: StorageChange, to number: Int) {
         guard logs[number]?.isFollowing ?? false else { return }
         logs[number]?.add(change)
-        if change.kind == .removed { removeViewer(number, change.key) } else {
+        if change.kind == .removed {
+            removeViewer(number, change.key)
+        } else {
             viewers[change.key, default: []].insert(number)
         }
     }

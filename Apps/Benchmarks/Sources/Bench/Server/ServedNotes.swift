@@ -14,7 +14,8 @@ enum ServedNotes {
 
     /// The item with a number, whose other members differ between versions.
     static func data(_ number: Int, owner: String? = nil, version: Int = 0) -> Data {
-        let start = #"{"id":\#(number),"owner":"\#(owner ?? self.owner(number % 1_000))","version":\#(version),"text":""#
+        let start =
+            #"{"id":\#(number),"owner":"\#(owner ?? self.owner(number % 1_000))","version":\#(version),"text":""#
         var state = UInt64(truncatingIfNeeded: number &* 31 &+ version) &+ 0x9E37_79B9_7F4A_7C15
         var text = [UInt8](start.utf8)
         while text.count < bytes - 2 {
