@@ -13,6 +13,8 @@ final class KnownTokens: Sendable {
         let token: AccessToken
         let client: StorageClient
         let moment: Date
+        /// Whether a request is reading the token again.
+        var isRenewed = false
     }
 
     private struct State {
@@ -36,8 +38,18 @@ final class KnownTokens: Sendable {
         _ id: String, at now: Date, _ read: () async throws -> (AccessToken, StorageClient)?
     ) async throws -> Known? {
         let id = ExactText(id)
-        let (known, generation) = state.withLock { ($0.known[id], $0.generation) }
-        if let known, (0..<Self.seconds).contains(now.timeIntervalSince(known.moment)) { return known }
+        let (known, generation) = state.withLock { state -> (Known?, Int) in
+            guard let known = state.known[id] else { return (nil, state.generation) }
+            let age = now.timeIntervalSince(known.moment)
+            if (0..<Self.seconds / 2).contains(age) { return (known, state.generation) }
+            // One request reads the token again in time, so that not all of them wait for it.
+            guard (0..<Self.seconds).contains(age), known.isRenewed else {
+                state.known[id]?.isRenewed = true
+                return (nil, state.generation)
+            }
+            return (known, state.generation)
+        }
+        if let known { return known }
         guard let (token, client) = try await read() else { return nil }
         let found = Known(token: token, client: client, moment: now)
         state.withLock { state in

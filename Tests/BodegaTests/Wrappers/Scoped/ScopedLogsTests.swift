@@ -26,7 +26,7 @@ import Testing
             Rule(scope: try StorageScope(matching: filter), contains: contains)
         }
         // Swift takes two spellings of "é" for one.
-        func isSame(_ left: String, _ right: String) -> Bool { Array(left.utf8) == Array(right.utf8) }
+        @Sendable func isSame(_ left: String, _ right: String) -> Bool { Array(left.utf8) == Array(right.utf8) }
         return [
             try rule(#"@.owner == "ada""#) { $0.owner == "ada" },
             try rule(#""bob" == @.owner"#) { $0.owner == "bob" },
