@@ -15,8 +15,8 @@ public import Foundation
 /// that can't be guessed. The collection must not be one that a server gives to clients.
 ///
 /// Several servers can share the collection. A token that is revoked on one of them ends its streams on all. After
-/// ``revoke(id:)`` has returned, the same object accepts the token no more, and others within a second: a token that was
-/// read is known for half a second, or until the collection changes.
+/// ``revoke(id:)`` has returned, the same object accepts the token no more, and others within a second: a token that
+/// was read is known for half a second, or until the collection changes.
 public final class AccessTokens: StorageAccess {
     private static let prefix = "emporium"
 

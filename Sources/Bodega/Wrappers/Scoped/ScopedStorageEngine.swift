@@ -14,9 +14,9 @@ public import Foundation
 ///
 /// All engines of a collection share its keys, so a refused write shows that a key is taken. Use keys that can't be
 /// guessed, or give each client a prefix of its own, see ``StorageEngine/prefixed(_:)``. A condition that there is no
-/// item is met by one that is not in the scope, and the write is then refused. Positions of items have gaps where there
-/// are others. ``StorageLog/changeSignals(excluding:)`` signals changes of others, too, unless the scope has a filter and
-/// a reader of the log has a cursor.
+/// item is met by one that is not in the scope, and the write is then refused. Positions of items have gaps where
+/// there are others. ``StorageLog/changeSignals(excluding:)`` signals changes of others, too, unless the scope has a
+/// filter and a reader of the log has a cursor.
 ///
 /// With a filter:
 /// - A read of keys, dates or a number reads the items. A query by an index reads the candidates of all clients, so
