@@ -264,7 +264,12 @@ struct LineBuffer {
 
     /// The next whole line, without its end.
     mutating func next() -> Data? {
-        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        let count = bytes.withUnsafeBytes { bytes -> Int? in
+            guard let start = bytes.baseAddress, let end = memchr(start, 0x0A, bytes.count) else { return nil }
+            return UnsafeRawPointer(end) - start
+        }
+        guard let count else { return nil }
+        let end = bytes.startIndex + count
         defer { bytes = bytes[(end + 1)...] }
         return bytes[..<end]
     }

@@ -14,13 +14,16 @@ public import Foundation
 /// A token is random, 256 bits of it secret, and is shown once: only its SHA-256 is stored, which is safe for a secret
 /// that can't be guessed. The collection must not be one that a server gives to clients.
 ///
-/// Several servers can share the collection. A token that is revoked on one of them ends its streams on all.
+/// Several servers can share the collection. A token that is revoked on one of them ends its streams on all. After
+/// ``revoke(id:)`` has returned, the same object accepts the token no more, and others within a second: a token that
+/// was read is known for half a second, or until the collection changes.
 public final class AccessTokens: StorageAccess {
     private static let prefix = "emporium"
 
     private let storage: any StorageEngine
     private let tokens: ObjectStorage<AccessToken>
     private let now: @Sendable () -> Date
+    private let known = KnownTokens()
 
     /// Creates an access by the tokens in a collection.
     ///
@@ -67,17 +70,26 @@ public final class AccessTokens: StorageAccess {
 
     /// Revokes a token, if it exists: its requests are refused from now on, and its streams end.
     public func revoke(id: String) async throws {
+        defer { known.forget() }
         try await tokens.removeObject(forKey: CacheKey(verbatim: id))
     }
 
     public func client(bearing token: String?) async throws -> StorageClient? {
         guard let parts = token?.split(separator: "_", omittingEmptySubsequences: false), parts.count == 3,
-            parts[0] == Self.prefix,
-            let stored = try await tokens.fetchObject(forKey: CacheKey(verbatim: String(parts[1])))
+            parts[0] == Self.prefix
         else { return nil }
+        let now = now()
+        let id = String(parts[1])
+        guard let known = try await known.token(id, at: now, { try await read(id) }) else { return nil }
         // This comparison takes the same time wherever the two differ.
-        guard SHA256.hash(data: Data(parts[2].utf8)) == stored.hash else { return nil }
-        if let end = stored.expiresAt, end <= now() { return nil }
+        guard SHA256.hash(data: Data(parts[2].utf8)) == known.token.hash else { return nil }
+        if let end = known.token.expiresAt, end <= now { return nil }
+        return known.client
+    }
+
+    /// Reads a token from the collection.
+    private func read(_ id: String) async throws -> (AccessToken, StorageClient)? {
+        guard let stored = try await tokens.fetchObject(forKey: CacheKey(verbatim: id)) else { return nil }
         var client = StorageClient(id: stored.id, expiresAt: stored.expiresAt)
         for grant in stored.grants {
             if let name = grant.collection {
@@ -86,11 +98,23 @@ public final class AccessTokens: StorageAccess {
                 client.otherScope = try grant.scope()
             }
         }
-        return client
+        return (stored, client)
     }
 
     /// Signals the changes of the collection, if its engine has a log.
-    public func changeSignals() -> AsyncStream<Void> { storage.backend.changeSignals() }
+    public func changeSignals() -> AsyncStream<Void> {
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let task = Task { [storage, known] in
+            for await _ in storage.backend.changeSignals() {
+                // Before the signal, after which the tokens are read again.
+                known.forget()
+                signal.yield()
+            }
+            signal.finish()
+        }
+        signal.onTermination = { _ in task.cancel() }
+        return signals
+    }
 
     /// A random text that needs no escapes: letters and digits.
     private static func text(_ key: SymmetricKey) -> String {

@@ -6,12 +6,9 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import RecordCoder
-import ServiceLifecycle
 
 // Streams of changes.
 extension StorageRoutes {
-    private static let heartbeat = Duration.seconds(15)
-
     /// Server-sent events: changes since a cursor, or from now on. Each event has the cursor after it as its
     /// identifier, so a client that connects again goes on where it was. If the log does not reach back to it, an event
     /// `gap` says so, and the client reads all items.
@@ -25,48 +22,39 @@ extension StorageRoutes {
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
             body: ResponseBody { writer in
                 let output = EventWriter(writer)
-                try await request.request.body.consumeWithCancellationOnInboundClose { _ in
+                let wakeup = StreamWakeup(expiresAt: request.client.expiresAt)
+                try await request.request.body.consumeWithInboundCloseHandler { _ in
                     try await streams.run(of: request.client) {
-                        try await send(log, since: start, to: output, request)
+                        let place = EventStreams.Place(client: request.client.id, collection: collection.name)
+                        try await eventStreams.withStream(place, log, wakeup) {
+                            try await send(log, since: start, to: output, request, wakeup)
+                        }
                     }
+                } onInboundClosed: {
+                    wakeup.wake(.end)
                 }
                 try await output.finish()
             })
     }
 
     private func send(
-        _ log: any StorageLog, since start: StorageCursor, to output: EventWriter, _ request: ClientRequest
+        _ log: any StorageLog, since start: StorageCursor, to output: EventWriter, _ request: ClientRequest,
+        _ wakeup: StreamWakeup
     ) async throws {
         try await output.write("id: \(start.rawValue)\nevent: begin\ndata: {}\n\n")
-        let (ticks, tick) = AsyncStream.makeStream(of: Tick.self, bufferingPolicy: .bufferingNewest(16))
         let token = request.request.bearer
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in log.changeSignals(excluding: nil) { tick.yield(.changes) } }
-            group.addTask { for await _ in access.changeSignals() { tick.yield(.access) } }
-            group.addTask {
-                while !Task.isCancelled {
-                    try await Task.sleep(for: Self.heartbeat)
-                    tick.yield(.time)
-                }
+        var cursor = start
+        while true {
+            let reasons = await wakeup.next()
+            if reasons.contains(.end) { return }
+            if !reasons.isDisjoint(with: [.access, .time]) {
+                // A stream must not outlive the right to it.
+                guard let client = try await access.client(bearing: token), client.isValid,
+                    client.id == request.client.id
+                else { return }
             }
-            defer { group.cancelAll() }
-            var cursor = start
-            if let end = request.client.expiresAt {
-                group.addTask {
-                    try await Task.sleep(for: .seconds(max(0, end.timeIntervalSinceNow)))
-                    tick.yield(.access)
-                }
-            }
-            for await tick in ticks.cancelOnGracefulShutdown() {
-                if tick != .changes {
-                    // A stream must not outlive the right to it.
-                    guard let client = try await access.client(bearing: token), client.isValid,
-                        client.id == request.client.id
-                    else { return }
-                }
-                if tick == .time { try await output.write(":\n\n") }
-                cursor = try await sendChanges(log, since: cursor, to: output)
-            }
+            if reasons.contains(.time) { try await output.write(":\n\n") }
+            cursor = try await sendChanges(log, since: cursor, to: output)
         }
     }
 
@@ -93,10 +81,6 @@ extension StorageRoutes {
 
 extension HTTPField.Name {
     fileprivate static let lastEvent = named("Last-Event-ID")
-}
-
-private enum Tick {
-    case changes, access, time
 }
 
 /// The writer of a response, of which one task has the use.

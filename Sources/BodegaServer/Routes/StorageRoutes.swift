@@ -36,6 +36,7 @@ public struct StorageRoutes: Sendable {
     let answerFiles: AnswerFileSpace
     let metrics: StorageServerMetrics?
     private let rate: RateLimit
+    let eventStreams: EventStreams
 
     /// Creates routes.
     ///
@@ -60,6 +61,7 @@ public struct StorageRoutes: Sendable {
         streams = OpenStreams(limits)
         answerFiles = AnswerFileSpace(maximum: limits.totalAnswerFileBytes, metrics)
         rate = RateLimit(limits)
+        eventStreams = EventStreams(access: access)
     }
 
     /// The routes of a collection.
@@ -292,6 +294,7 @@ final class ScopedCollections: Sendable {
 
     private let collections: StorageCollections
     private let engines = Locked<[Place: any StorageBackend]>([:])
+    private let logs = Locked<[ExactText: ScopedLogs]>([:])
 
     init(_ collections: StorageCollections) { self.collections = collections }
 
@@ -299,15 +302,29 @@ final class ScopedCollections: Sendable {
         guard let scope = client.scope(of: name) else { return nil }
         let place = Place(client: ExactText(client.id), collection: ExactText(name))
         if let engine = engines.withLock({ $0[place] }) { return engine }
-        guard let base = try await collections.open(name)?.backend else { return nil }
+        guard let logs = try await logs(of: name) else { return nil }
         return engines.withLock { engines in
             // Another request of the client can have been faster.
             if let engine = engines[place] { return engine }
             // Their readers begin with snapshots then.
             if engines.count >= Self.maximum { engines = [:] }
-            let engine = base.scoped(to: scope)
+            let engine = logs.engine(for: scope)
             engines[place] = engine
             return engine
+        }
+    }
+
+    /// What all clients of a collection share, so that its log is read once for them.
+    private func logs(of name: String) async throws -> ScopedLogs? {
+        let name = ExactText(name)
+        if let logs = logs.withLock({ $0[name] }) { return logs }
+        guard let base = try await collections.open(name.text)?.backend else { return nil }
+        return logs.withLock { logs in
+            if let logs = logs[name] { return logs }
+            if logs.count >= Self.maximum { logs = [:] }
+            let shared = ScopedLogs(base: base)
+            logs[name] = shared
+            return shared
         }
     }
 }

@@ -18,6 +18,7 @@ struct Bench: AsyncParsableCommand {
               bench --json > result.ndjson   one JSON object per line
               bench --quick                  tiny sizes: only checks that everything works
               bench --query                  queries of a million items, against SQL with the same index
+              bench --server                 a server of collections under load
               bench --postgres               the engine for PostgreSQL, against psql and pgbench
 
             The exit status is 0 after success, 1 after a failure, 2 with --check if a ratio is above its maximum, and \
@@ -52,6 +53,9 @@ struct Bench: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The number of items of --query.", valueName: "count"))
     var items = 1_000_000
 
+    @Flag(help: "Measure the server of collections, against Hummingbird alone and against the engine in process.")
+    var server = false
+
     @Option(help: .hidden)
     var postgresServer: String?
 
@@ -67,9 +71,22 @@ struct Bench: AsyncParsableCommand {
     @Option(help: .hidden)
     var childReading = ReadingChild.Kind.values
 
+    @Option(help: .hidden)
+    var childServes: String?
+
+    @Option(help: .hidden)
+    var childServer = ServingChild.Kind.storage
+
+    @Option(help: .hidden)
+    var childSynchronizes: String?
+
+    @Option(help: .hidden)
+    var childToken = ""
+
     func validate() throws {
         if items < 100 { throw ValidationError("--items must be at least 100.") }
         if query && postgres { throw ValidationError("--query measures SQLite and excludes --postgres.") }
+        if server && (query || postgres) { throw ValidationError("--server excludes --query and --postgres.") }
         if runs < 1 { throw ValidationError("--runs must be at least 1.") }
         if quick && check { throw ValidationError("--check needs full sizes and can't be used with --quick.") }
         if postgres && (PostgresMetrics.areBuilt && postgresServer != nil) == false {
@@ -88,6 +105,11 @@ struct Bench: AsyncParsableCommand {
         }
         if let childWrites { return try await WritingChild.writeTasks(to: childWrites) }
         if let childFollows { return try await FollowingChild.follow(childFollows) }
+        if let childServes { return try await ServingChild.serve(childServer, childServes) }
+        if let childSynchronizes {
+            guard let url = URL(string: childSynchronizes) else { throw ValidationError("The address is not valid.") }
+            return try await SynchronizingChild(url: url, token: childToken).beChild()
+        }
         let scratch = try Scratch(in: directory.map { URL(fileURLWithPath: $0, isDirectory: true) })
         let interruption = Interruption { try scratch.remove() }
         defer { interruption.cancel() }
@@ -114,6 +136,7 @@ struct Bench: AsyncParsableCommand {
 
     private var available: [Metric] {
         if query { return QueryMetrics(count: items).all }
+        if server { return ServerMetrics.all }
         guard postgres, let postgresServer else { return Metrics.all }
         return PostgresMetrics(starter: URL(fileURLWithPath: postgresServer)).all
     }

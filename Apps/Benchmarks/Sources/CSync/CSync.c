@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "CSync.h"
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 int bench_sync_file_system(int folder) {
@@ -11,4 +13,15 @@ int bench_sync_file_system(int folder) {
 #else
     return syncfs(folder);
 #endif
+}
+
+int64_t bench_processor_nanoseconds(void) {
+    struct timespec time;
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return -1;
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+int64_t bench_file_size(int file) {
+    struct stat status;
+    return fstat(file, &status) == 0 ? (int64_t)status.st_size : -1;
 }

@@ -89,6 +89,38 @@ struct AccessTests {
         #expect(await code { _ = try await engine.fetchCount() } == .unauthorized)
     }
 
+    @Test("ends immediately where it is revoked, and within a second elsewhere, though it was used just before")
+    func knownTokens() async throws {
+        // Nothing listens to the changes of the collection.
+        let storage = MemoryStorageEngine()
+        let clock = TestDate()
+        let (here, there) = (
+            AccessTokens(storage: storage, now: { clock.date }), AccessTokens(storage: storage, now: { clock.date })
+        )
+        func isValid(_ tokens: AccessTokens, _ token: String) async throws -> Bool {
+            try await tokens.client(bearing: token) != nil
+        }
+        for age in [0, 0.2, 0.3, 0.4] {
+            let (token, stored) = try await here.create(name: "test", grants: [AccessGrant()])
+            #expect(try await isValid(here, token))
+            #expect(try await isValid(there, token))
+            clock.date += age
+            #expect(try await isValid(here, token))
+            try await here.revoke(id: stored.id)
+            #expect(try await !isValid(here, token))
+            #expect(try await !isValid(here, token))
+            clock.date += 0.9
+            #expect(try await !isValid(there, token))
+        }
+        // Neither the secret nor the end is taken from what is known.
+        let (token, _) = try await here.create(
+            name: "test", grants: [AccessGrant()], expiresAt: clock.date.addingTimeInterval(0.1))
+        #expect(try await isValid(here, token))
+        #expect(try await !isValid(here, String(token.dropLast()) + (token.hasSuffix("0") ? "1" : "0")))
+        clock.date += 0.1
+        #expect(try await !isValid(here, token))
+    }
+
     @Test("limits the streams of a client")
     func streams() async throws {
         var limits = StorageServerLimits()
@@ -183,4 +215,10 @@ struct AccessTests {
             try await tokens.create(name: "c", grants: [AccessGrant(), AccessGrant()])
         }
     }
+}
+
+/// The time that a test sets.
+private final class TestDate: @unchecked Sendable {
+    // @unchecked because the test uses it in one task.
+    var date = Date(timeIntervalSinceReferenceDate: 0)
 }

@@ -14,8 +14,9 @@ public import Foundation
 ///
 /// All engines of a collection share its keys, so a refused write shows that a key is taken. Use keys that can't be
 /// guessed, or give each client a prefix of its own, see ``StorageEngine/prefixed(_:)``. A condition that there is no
-/// item is met by one that is not in the scope, and the write is then refused. Positions of items have gaps where there
-/// are others, and ``StorageLog/changeSignals(excluding:)`` signals changes of others, too.
+/// item is met by one that is not in the scope, and the write is then refused. Positions of items have gaps where
+/// there are others. ``StorageLog/changeSignals(excluding:)`` signals changes of others, too, unless the scope has a
+/// filter and a reader of the log has a cursor.
 ///
 /// With a filter:
 /// - A read of keys, dates or a number reads the items. A query by an index reads the candidates of all clients, so
@@ -33,9 +34,8 @@ public struct ScopedStorageEngine: StorageBackend {
     let scope: StorageScope
     let scopedLog: ScopedLog
 
-    init(base: any StorageBackend, scope: StorageScope) {
-        (self.base, self.scope) = (base, scope)
-        scopedLog = ScopedLog(base: base, scope: scope)
+    init(base: any StorageBackend, scope: StorageScope, log: ScopedLog) {
+        (self.base, self.scope, scopedLog) = (base, scope, log)
     }
 
     /// Those of the base. Changes read items first if the scope has a filter, which ends early when their task is
@@ -257,6 +257,6 @@ extension StorageEngine {
     ///
     /// - Parameter scope: What the client may see and do.
     public func scoped(to scope: StorageScope) -> ScopedStorageEngine {
-        ScopedStorageEngine(base: backend, scope: scope)
+        ScopedLogs(base: backend).engine(for: scope)
     }
 }

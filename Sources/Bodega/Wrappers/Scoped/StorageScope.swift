@@ -41,6 +41,9 @@ public struct StorageScope: Sendable {
     /// Whether an item is in the scope; `nil` if all are.
     let condition: (@Sendable (Data) -> Bool)?
 
+    /// A text that a member of each item in the scope has; `nil` if none is known.
+    let requiredText: (path: JSONQuery, text: String)?
+
     /// Creates a scope of all items of a collection.
     public init(rights: Rights) {
         self.init(rights: rights, where: nil)
@@ -73,7 +76,9 @@ public struct StorageScope: Sendable {
     }
 
     private init(_ filter: JSONFilter, _ rights: Rights) {
-        self.init(rights: rights) { data in
+        self.rights = rights
+        requiredText = filter.requiredText
+        condition = { data in
             data.withUnsafeBytes { bytes in
                 guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return false }
                 return filter.accepts(bytes, range)
@@ -83,7 +88,7 @@ public struct StorageScope: Sendable {
 
     /// - Parameter condition: Whether an item is in the scope; `nil` if all are.
     package init(rights: Rights, where condition: (@Sendable (Data) -> Bool)?) {
-        (self.rights, self.condition) = (rights, condition)
+        (self.rights, self.condition, requiredText) = (rights, condition, nil)
     }
 
     /// Whether an item is in the scope.

@@ -68,9 +68,8 @@ final class POSIXFolder {
             let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC)
             try check(file, "openat")
             defer { close(file) }
-            var status = stat()
-            try check(fstat(file, &status), "fstat")
-            let size = Int(status.st_size)
+            let size = Int(bench_file_size(file))
+            try check(Int32(clamping: size), "fstat")
             guard size > 0, let bytes = malloc(size) else { return Data() }
             let data = Data(bytesNoCopy: bytes, count: size, deallocator: .free)
             let count = readBytes(file, bytes, size)

@@ -2,14 +2,6 @@ import BenchHarness
 import Boutique
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 extension Metrics {
     static let values = [
         Metric("value.set", baseline: "UserDefaults.set of JSONEncoder's data", maximum: 3) { plan in
@@ -114,14 +106,8 @@ extension Metrics {
 
     /// The processor time of a piece of work, on all threads of the process.
     private static func processorTime(_ work: () throws -> Void) throws -> Duration {
-        let start = processorTime
+        let start = try ProcessorTime.ofProcess()
         try work()
-        return processorTime - start
-    }
-
-    private static var processorTime: Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+        return try ProcessorTime.ofProcess() - start
     }
 }
