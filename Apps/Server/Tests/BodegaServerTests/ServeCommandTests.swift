@@ -89,7 +89,6 @@ struct ServeCommandTests {
 
     @Test("serves other machines with TLS and tokens, limits their requests, and has metrics")
     func options() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
             Data("1".utf8), key: CacheKey("a"))
         let made = try await ProgramRun(
@@ -100,9 +99,9 @@ struct ServeCommandTests {
             ])
         try #require(made.status == 0, "\(made.output)")
         let files = ["--certificate", path("pem"), "--key", path("key")]
-        let token = try await run(["token", "create", path("tokens.db"), "All"]).output
+        let token = try await tool.run(["token", "create", path("tokens.db"), "All"]).text
             .trimmingCharacters(in: .newlines)
-        let server = try await serve(
+        let server = try await tool.serve(
             [path("notes.db"), "--tokens", path("tokens.db"), "--host", "0.0.0.0", "--rate", "0.01"] + files)
         let url = server.address.replacingOccurrences(of: "0.0.0.0", with: "127.0.0.1")
         #expect(url.hasPrefix("https://"))
@@ -116,22 +115,21 @@ struct ServeCommandTests {
         #expect(statuses.count == 101 && statuses.dropLast().allSatisfy { $0 == "200" } && statuses.last == "429")
         #expect(try await server.stop() == 0)
 
-        let refused = try await run(
+        let refused = try await tool.run(
             ["serve", path("notes.db"), "--without-tokens"] + files.dropLast() + [path("gone")])
         #expect(refused.status == 1 && refused.errors.contains(path("gone")), "\(refused.errors)")
     }
 
     @Test("goes on when clients open more connections than the process may have files", .timeLimit(.minutes(3)))
     func files() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
             Data("1".utf8), key: CacheKey("a"))
         let server = try await ServerProcess(
             URL(fileURLWithPath: "/bin/sh"),
             [
-                "-c", "ulimit -n 200 && exec \"$@\"", "sh", try Self.tool.path, "serve", path("notes.db"),
+                "-c", "ulimit -n 200 && exec \"$@\"", "sh", try BodegaTool.executable.path, "serve", path("notes.db"),
                 "--without-tokens", "--port", "0",
-            ], addressEndingWith: "\n", log: folder.appendingPathComponent("log"))
+            ], addressEndingWith: "\n", log: tool.folder.appendingPathComponent("log"))
         let port = try #require(URL(string: server.address)?.port)
         /// A connection with a request, which must come before the time for it is over.
         func request() throws -> RawConnection {

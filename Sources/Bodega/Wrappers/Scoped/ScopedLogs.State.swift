@@ -94,9 +94,9 @@ extension ScopedLogs.State {
     }
 
     private mutating func add(_ change: StorageChange, to number: Int) {
-        guard let log = logs[number], log.isFollowing else { return }
+        guard logs[number]?.isFollowing ?? false else { return }
         // One that is written again is removed first only for readers that know it.
-        if change.kind == .removed, !log.visible.contains(change.key) { return }
+        if change.kind == .removed, !(logs[number]?.visible.contains(change.key) ?? false) { return }
         logs[number]?.add(change)
         if change.kind == .removed {
             removeViewer(number, change.key)
