@@ -112,7 +112,12 @@ private final class RequestingHandler: ChannelInboundHandler {
         response.writeBuffer(&part)
         do {
             guard let exchange, let head = try HTTPResponseHead(response) else { return }
-            guard response.readableBytes >= head.bytes + head.bodyBytes else { return }
+            // An answer that the server has not finished yet when it begins to send comes in chunks.
+            let isComplete =
+                head.isChunked
+                ? response.readableBytesView.suffix(5).elementsEqual("0\r\n\r\n".utf8)
+                : response.readableBytes >= head.bytes + head.bodyBytes
+            guard isComplete else { return }
             try verify(head.status, equals: exchange.status, "the status")
             if let body = exchange.body {
                 let isEqual = response.withUnsafeReadableBytes { bytes in
@@ -157,18 +162,21 @@ struct HTTPResponseHead {
     /// The number of bytes of the head.
     let bytes: Int
     let bodyBytes: Int
+    /// Whether the body comes in chunks, of which the last one is empty.
+    let isChunked: Bool
 
     /// - Returns: `nil` if the head has not arrived yet.
     init?(_ buffer: ByteBuffer) throws {
-        let head = buffer.withUnsafeReadableBytes { bytes -> (status: Int, end: Int, length: Int)? in
-            var (lineStart, index, length) = (0, 0, 0)
+        let head = buffer.withUnsafeReadableBytes { bytes -> (status: Int, end: Int, length: Int, isChunked: Bool)? in
+            var (lineStart, index, length, isChunked) = (0, 0, 0, false)
             while index + 1 < bytes.count {
                 guard bytes[index] == UInt8(ascii: "\r"), bytes[index + 1] == UInt8(ascii: "\n") else {
                     index += 1
                     continue
                 }
-                if index == lineStart { return (Self.digits(bytes, from: 9), index + 2, length) }
-                if Self.isLength(bytes[lineStart..<index]) {
+                if index == lineStart { return (Self.digits(bytes, from: 9), index + 2, length, isChunked) }
+                if Self.begins(bytes[lineStart..<index], Self.chunked) { isChunked = true }
+                if Self.begins(bytes[lineStart..<index], Self.lengthName) {
                     length = Self.digits(bytes, from: lineStart + Self.lengthName.count + 1)
                 }
                 index += 2
@@ -177,13 +185,15 @@ struct HTTPResponseHead {
             return nil
         }
         guard let head else { return nil }
-        (status, bytes, bodyBytes) = (head.status, head.end, head.length)
+        (status, bytes, bodyBytes, isChunked) = (head.status, head.end, head.length, head.isChunked)
     }
 
     private static let lengthName = Array("content-length:".utf8)
 
-    private static func isLength(_ line: Slice<UnsafeRawBufferPointer>) -> Bool {
-        line.count > lengthName.count && zip(line, lengthName).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+    private static let chunked = Array("transfer-encoding: chunked".utf8)
+
+    private static func begins(_ line: Slice<UnsafeRawBufferPointer>, _ start: [UInt8]) -> Bool {
+        line.count >= start.count && zip(line, start).allSatisfy { $0 | 0x20 == $1 | 0x20 }
     }
 
     private static func digits(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
