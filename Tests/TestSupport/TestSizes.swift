@@ -53,6 +53,16 @@ package enum TestSizes {
     package static let cacheOperations = size(
         "EMPORIUM_CACHE_OPERATIONS", quick: 30_000, usual: 100_000, ci: 100_000, all: 3_000_000)
 
+    /// Under the thread sanitizer, an engine passes each n-th check of the conformance suite, beginning with a random one.
+    private static let sanitizedChecks = size("EMPORIUM_SANITIZED_CHECKS", quick: 3, usual: 1, ci: 1, all: 1)
+
+    /// The checks that run: all of them without the sanitizer.
+    package static func sanitized<Check>(_ checks: [Check]) -> [Check] {
+        guard ThreadSanitizer.isThere else { return checks }
+        let first = Int(Seed.current % UInt64(sanitizedChecks))
+        return stride(from: first, to: checks.count, by: sanitizedChecks).map { checks[$0] }
+    }
+
     /// Whether streams have the largest items that the engines support: a gibibyte on disk.
     package static let haveLargestItems = size("EMPORIUM_LARGE_ITEMS", quick: 0, usual: 0, ci: 0, all: 1) == 1
 

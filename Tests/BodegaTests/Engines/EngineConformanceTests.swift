@@ -127,7 +127,7 @@ enum Engines {
     }
 }
 
-@Test(arguments: Engines.all.flatMap(StorageEngineConformance.checks(for:)))
+@Test(arguments: TestSizes.sanitized(Engines.all.flatMap(StorageEngineConformance.checks(for:))))
 func `An engine keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
     try await check.run()
 }

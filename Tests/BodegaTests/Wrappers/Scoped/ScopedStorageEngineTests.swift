@@ -246,12 +246,16 @@ import Testing
         #expect(moved.changes.map(\.key) == [a, b])
         #expect(moved.changes.map(\.kind) == [.removed, .written])
         try await base.write(other, key: a)
-        try await base.remove(key: a)
         let last = try #require(try await scoped.fetchChanges(since: moved.cursor, excluding: nil))
         #expect(last.changes.isEmpty)
         // A reader from before sees all of it.
         let all = try #require(try await scoped.fetchChanges(since: start, excluding: nil))
         #expect(all.changes.map(\.key) == [a, a, b])
+        // The removal of another client's item under a key is not reported to one that gets an item under it then.
+        try await base.remove(key: a)
+        try await base.write(own, key: a)
+        let written = try #require(try await scoped.fetchChanges(since: last.cursor, excluding: nil))
+        #expect(written.changes.map(\.kind) == [.written])
         // Another engine's cursors are those of another log.
         let again = base.scoped(to: try StorageScope(matching: Self.scope))
         #expect(try await again.fetchChanges(since: start, excluding: nil) == nil)
