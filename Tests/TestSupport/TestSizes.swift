@@ -53,7 +53,7 @@ package enum TestSizes {
     package static let cacheOperations = size(
         "EMPORIUM_CACHE_OPERATIONS", quick: 30_000, usual: 100_000, ci: 100_000, all: 3_000_000)
 
-    /// Under the thread sanitizer, an engine passes each n-th check of the conformance suite, beginning with a random one.
+    /// Under the thread sanitizer, an engine passes each n-th check of the conformance suite, from a random one on.
     private static let sanitizedChecks = size("EMPORIUM_SANITIZED_CHECKS", quick: 3, usual: 1, ci: 1, all: 1)
 
     /// The checks that run: all of them without the sanitizer.

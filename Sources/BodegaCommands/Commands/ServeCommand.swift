@@ -122,7 +122,8 @@ struct ServeCommand: ConsoleCommand {
             try await address.openExisting().use { place in
                 let hidden = address.isSameFile(as: store.address) ? address.collection ?? "" : nil
                 let server = StorageServer(
-                    access: AccessTokens(storage: place.engine), collections: try await store.collections(without: hidden),
+                    access: AccessTokens(storage: place.engine),
+                    collections: try await store.collections(without: hidden),
                     options: options, logger: logger, onRunning: running)
                 try await console.interruption.cancelling { try await server.run() }
             }

@@ -284,7 +284,8 @@ let openAPI = #"""
           "parameters": [{"$ref": "#/components/parameters/collection"}],
           "post": {
             "operationId": "queryItems",
-            "summary": "Reads the items that meet a filter, a page at a time, or counts them. Indexes answer what they can.",
+            "summary": "Reads the items that meet a filter, a page at a time, or counts them. Indexes answer what \#
+            they can.",
             "requestBody": {
               "required": true,
               "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Query"}}}
@@ -292,7 +293,8 @@ let openAPI = #"""
             "responses": {
               "200": {
                 "description": "\#
-                The items of the page, and then the text to pass as `after` for the next page, if there is one. Or the number.",
+                The items of the page, and then the text to pass as `after` for the next page, if there is one. Or \#
+                the number.",
                 "content": {"application/x-ndjson": {"schema": {"type": "string"}}}
               },
               "401": {"$ref": "#/components/responses/Unauthorized"},
@@ -534,7 +536,8 @@ let openAPI = #"""
             "name": "Idempotency-Key",
             "in": "header",
             "description": "\#
-            A text that distinguishes the request from others of the client. If it was carried out, it is not carried out again.",
+            A text that distinguishes the request from others of the client. If it was carried out, it is not \#
+            carried out again.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255}
           },
           "origin": {
@@ -911,7 +914,8 @@ let openAPI = #"""
                 "type": "string",
                 "maxLength": 4096,
                 "description": "\#
-                A filter expression of RFC 9535 without queries for several values, such as @.isDone == false; by default all items."
+                A filter expression of RFC 9535 without queries for several values, such as @.isDone == false; by \#
+                default all items."
               },
               "order": {
                 "type": "array",

@@ -97,10 +97,14 @@ struct QueryRouteTests {
         let filters: [(text: String?, isMet: @Sendable (Note) -> Bool)] = [
             (nil, { _ in true }), ("@.rank >= 4", { $0.rank.map { $0 >= 4 } ?? false }),
             (#"@.owner == "ada" && @.rank != 3"#, { $0.owner == "ada" && $0.rank != 3 }),
-            (#"@.title == "\u00e9" || !(@.rank > 2)"#, { note in
-                Array(note.title.unicodeScalars) == ["\u{E9}"] || !(note.rank ?? 0 > 2)
-            }),
-            (#"@.rank == 5 && @.rank == 6"#, { _ in false }), (#"search(@.title, "[ab]")"#, { "ab".contains($0.title) && !$0.title.isEmpty }),
+            (
+                #"@.title == "\u00e9" || !(@.rank > 2)"#,
+                { note in
+                    Array(note.title.unicodeScalars) == ["\u{E9}"] || !(note.rank ?? 0 > 2)
+                }
+            ),
+            (#"@.rank == 5 && @.rank == 6"#, { _ in false }),
+            (#"search(@.title, "[ab]")"#, { "ab".contains($0.title) && !$0.title.isEmpty }),
         ]
         for (name, owner) in [("all", nil), ("Ada", "ada")] {
             let grant = AccessGrant(collection: "notes", matching: owner.map { #"@.owner == "\#($0)""# })
@@ -165,7 +169,8 @@ struct QueryRouteTests {
     @Test("that are as long as they may be are answered")
     func long() async throws {
         let engine = MemoryStorageEngine()
-        try await engine.write(Data(#"{"id":1,"owner":"a","rank":7,"title":"aaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}"#.utf8), key: CacheKey("a"))
+        try await engine.write(
+            Data(#"{"id":1,"owner":"a","rank":7,"title":"aaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}"#.utf8), key: CacheKey("a"))
         let server = try await TestServer(["notes": engine])
         for (filter, count) in [
             (Array(repeating: "@.id", count: 680).joined(separator: "&&"), 1),

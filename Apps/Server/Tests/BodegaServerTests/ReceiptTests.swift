@@ -110,7 +110,9 @@ struct ReceiptTests {
         #expect(try await send(server, request, key: nil).body.contains(#""applied":false"#))
         await server.stop()
 
-        let servers = [try await TestServer(try collections(database)), try await TestServer(try collections(database))]
+        let servers = [
+            try await TestServer(try collections(database)), try await TestServer(try collections(database)),
+        ]
         for server in servers {
             let again = try await send(server, request, key: key)
             #expect(again.status == 200 && again.body.contains(#""applied":true"#))

@@ -18,14 +18,16 @@ struct RemoteConformanceTests {
         init(isBehindProxy: Bool) { self.isBehindProxy = isBehindProxy }
 
         func database(_ workspace: StorageEngineConformance.Workspace) async throws -> RemoteDatabase {
-            let place = places[workspace.identifier] ?? Task { [isBehindProxy] in
-                let file = workspace.directory.url.appendingPathComponent("items.sqlite")
-                let database = try SQLiteStorageEngine(openingFile: file, now: workspace.clock.now)
-                var collections = StorageCollections { try database.collection(named: $0) }
-                collections.receipts = try database.collection(named: "receipts")
-                let server = try await TestServer(collections)
-                return (server, isBehindProxy ? try await FaultyProxy(before: server, seed: proxySeed) : nil)
-            }
+            let place =
+                places[workspace.identifier]
+                ?? Task { [isBehindProxy] in
+                    let file = workspace.directory.url.appendingPathComponent("items.sqlite")
+                    let database = try SQLiteStorageEngine(openingFile: file, now: workspace.clock.now)
+                    var collections = StorageCollections { try database.collection(named: $0) }
+                    collections.receipts = try database.collection(named: "receipts")
+                    let server = try await TestServer(collections)
+                    return (server, isBehindProxy ? try await FaultyProxy(before: server, seed: proxySeed) : nil)
+                }
             places[workspace.identifier] = place
             let (server, proxy) = try await place.value
             return try RemoteDatabase(proxy?.url ?? server.url, options: .patient)
