@@ -65,7 +65,8 @@ struct RemoteConformanceTests {
         try await check.run()
     }
 
-    /// Each third check, beginning with a random one; all of them with `EMPORIUM_SIZE=all`.
+    /// Each third check, beginning with a random one; all of them with `EMPORIUM_SIZE=all`. Not those of streams: one
+    /// that is cut off is an error, and only its reader can begin again.
     private static let checksBehindProxy: [StorageEngineConformance.Case] = {
         let checks = StorageEngineConformance.checks(
             for: configuration("RemoteStorageEngine behind a proxy", isBehindProxy: true))

@@ -26,42 +26,72 @@ package enum JSONValue: Sendable {
     ///
     /// - Returns: `nil` if a string is not valid Unicode or the value is nested more than 500 levels deep.
     package init?(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
-        self.init(bytes, range, depth: 0)
+        var scanner = JSONScanner(bytes, at: range.lowerBound)
+        do {
+            guard let value = try Self.read(&scanner, bytes, depth: 0) else { return nil }
+            self = value
+        } catch {
+            // The scanner has accepted the same text before.
+            assertionFailure("\(error)")
+            return nil
+        }
     }
 
-    private init?(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, depth: Int) {
-        guard let first = range.first, depth < Self.deepest else { return nil }
-        switch bytes[first] {
-        case UInt8(ascii: "n"): self = .null
-        case UInt8(ascii: "t"): self = .bool(true)
-        case UInt8(ascii: "f"): self = .bool(false)
-        case UInt8(ascii: "\""):
-            let content = UnsafeRawBufferPointer(rebasing: bytes[first + 1..<range.upperBound - 1])
-            guard let string = JSONString.decode(content) else { return nil }
-            self = .string(string)
+    /// Reads a value in one pass: each byte is looked at once, however deeply it is nested.
+    private static func read(
+        _ scanner: inout JSONScanner, _ bytes: UnsafeRawBufferPointer, depth: Int
+    ) throws(JSONScanError) -> JSONValue? {
+        guard depth < deepest else { return nil }
+        scanner.skipWhitespace()
+        switch try scanner.peek() {
         case UInt8(ascii: "["):
             var elements: [JSONValue] = []
-            var isValid = true
-            JSONScanner.forEachElement(of: bytes, range) { element in
-                guard isValid, let value = JSONValue(bytes, element, depth: depth + 1) else { return isValid = false }
+            try scanner.expect(UInt8(ascii: "["))
+            while try !scanner.ends(UInt8(ascii: "]"), isFirst: elements.isEmpty) {
+                guard let value = try read(&scanner, bytes, depth: depth + 1) else { return nil }
                 elements.append(value)
             }
-            guard isValid else { return nil }
-            self = .array(elements)
+            return .array(elements)
         case UInt8(ascii: "{"):
             var members: [Name: JSONValue] = [:]
-            var isValid = true
-            JSONScanner.forEachMember(of: bytes, range) { name, element in
-                guard isValid, let name = JSONString.decode(UnsafeRawBufferPointer(rebasing: bytes[name])),
-                    let value = JSONValue(bytes, element, depth: depth + 1)
-                else { return isValid = false }
+            try scanner.expect(UInt8(ascii: "{"))
+            while try !scanner.ends(UInt8(ascii: "}"), isFirst: members.isEmpty) {
+                guard let name = string(bytes, try scanner.skipString()) else { return nil }
+                try scanner.expect(UInt8(ascii: ":"))
+                guard let value = try read(&scanner, bytes, depth: depth + 1) else { return nil }
                 if members[Name(text: name)] == nil { members[Name(text: name)] = value }
             }
-            guard isValid else { return nil }
-            self = .object(members)
-        default:
-            self = .number(JSONNumber(bytes[range]))
+            return .object(members)
+        case let first:
+            let range = try scanner.skipValue()
+            switch first {
+            case UInt8(ascii: "n"): return .null
+            case UInt8(ascii: "t"): return .bool(true)
+            case UInt8(ascii: "f"): return .bool(false)
+            case UInt8(ascii: "\""):
+                return string(bytes, range.lowerBound + 1..<range.upperBound - 1).map(JSONValue.string)
+            default: return .number(JSONNumber(bytes[range]))
+            }
         }
+    }
+
+    private static func string(_ bytes: UnsafeRawBufferPointer, _ content: Range<Int>) -> String? {
+        JSONString.decode(UnsafeRawBufferPointer(rebasing: bytes[content]))
+    }
+}
+
+extension JSONScanner {
+    /// Moves past the end of an array or object, or to its next element.
+    ///
+    /// - Returns: Whether it was the end.
+    fileprivate mutating func ends(_ closing: UInt8, isFirst: Bool) throws(JSONScanError) -> Bool {
+        skipWhitespace()
+        if try peek() == closing {
+            try expect(closing)
+            return true
+        }
+        if !isFirst { try expect(UInt8(ascii: ",")) }
+        return false
     }
 }
 

@@ -71,7 +71,7 @@ async def serve(reader, writer):
                 await exchange(request, drop)
         if fault not in ("refuse", "lose"):
             await exchange(request, send)
-    except (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+    except (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError):
         pass
     finally:
         writer.close()
