@@ -27,11 +27,13 @@ extension StorageError {
     var forClient: StorageError {
         let isWhole =
             switch code {
-            case .invalidArgument, .permissionDenied, .conflict, .referenced, .tooLarge, .decodingFailed,
+            case .invalidArgument, .permissionDenied, .conflict, .tooLarge, .decodingFailed,
                 .encodingFailed:
                 true
             default: false
             }
+        // Its message and key name an item that the client may not see.
+        if code == .referenced { return StorageError(code, "Another item names an item that is to be removed.") }
         var error = StorageError(code, isWhole ? message : "The server can't carry this out: \(code).", key: key)
         error.retryAfter = retryAfter
         return error

@@ -108,10 +108,11 @@ extension StorageRoutes {
         else {
             throw StorageError(.invalidArgument, "An idempotency key has from 1 to 255 visible characters of ASCII.")
         }
-        let target = "\(request.request.method.rawValue) \(request.request.uri.string)\n"
+        let target = "\(request.request.method.rawValue) \(request.request.uri.string)"
+        let conditions = [HTTPField.Name.ifMatch, .ifNoneMatch].map { request.request.headers[$0] ?? "" }
         return Receipts.Claim(
             key: CacheKey(verbatim: digest([request.client.id, key].map { Data($0.utf8) }).hex),
-            fingerprint: digest([Data(target.utf8), body]))
+            fingerprint: digest(([target] + conditions).map { Data($0.utf8) } + [body]))
     }
 
     /// Applies batches, not again if the request was carried out before.
@@ -126,9 +127,12 @@ extension StorageRoutes {
         // Their places in the log are not known any more.
         var answers: [StorageAnswer<BatchOutcome>] = []
         for (engine, batch) in batches {
-            let keys = engine.traits.contains(.expires) ? batch.writtenKeys : []
-            let items = try await engine.fetch(FetchRequest(keys, .expiry)).value
-            answers.append(StorageAnswer(BatchOutcome(expiry: items.compactMap(\.expiry).min())))
+            var outcome = BatchOutcome()
+            if engine.traits.contains(.expires) {
+                let items = try await engine.fetch(FetchRequest(batch.writtenKeys, .expiry)).value
+                outcome.expiry = items.compactMap(\.expiry).min()
+            }
+            answers.append(StorageAnswer(outcome))
         }
         return answers
     }

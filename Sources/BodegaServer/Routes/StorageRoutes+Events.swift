@@ -17,6 +17,10 @@ extension StorageRoutes {
         try streams.check(request.client)
         let last =
             request.request.headers[.lastEvent] ?? request.request.uri.queryParameters["since"].map { String($0) }
+        // It comes back as the identifier of the first event, of which it must be one line.
+        guard last?.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) ?? true else {
+            throw StorageError(.invalidArgument, "The cursor is none of this server.")
+        }
         let start = if let last { StorageCursor(rawValue: last) } else { try await log.fetchCursor() }
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
@@ -47,12 +51,9 @@ extension StorageRoutes {
         while true {
             let reasons = await wakeup.next()
             if reasons.contains(.end) { return }
-            if !reasons.isDisjoint(with: [.access, .time]) {
-                // A stream must not outlive the right to it.
-                guard let client = try await access.client(bearing: token), client.isValid,
-                    client.id == request.client.id
-                else { return }
-            }
+            // A stream must not outlive the right to it, also where changes of access are not signaled.
+            guard let client = try await access.client(bearing: token), client.isValid, client.id == request.client.id
+            else { return }
             if reasons.contains(.time) { try await output.write(":\n\n") }
             cursor = try await sendChanges(log, since: cursor, to: output)
         }

@@ -74,22 +74,31 @@ extension StorageRoutes {
             _ = try await apply([(collection.engine, batch)], claim)
             return
         }
-        // Its conditions are not met any more.
-        if let claim, let receipts, try await receipts.has(claim) { return }
         // The tag is that of an item's bytes, and the batch is applied only if these are still the same.
         for _ in 0..<100 {
             let stored = try await collection.engine.fetch(key: key)
-            let tag = stored?.entityTag
-            if let match = headers[.ifMatch] {
-                guard let tag, match.matches(tag) else { throw RequestRefusal.preconditionFailed }
-            }
-            if let noMatch = headers[.ifNoneMatch], let tag, noMatch.matches(tag) {
+            guard headers.allowChange(of: stored?.entityTag) else {
+                // Not any more, if the request was carried out before, or in the meantime.
+                if let claim, let receipts, try await receipts.has(claim) { return }
                 throw RequestRefusal.preconditionFailed
             }
             batch.conditions = [StorageCondition(key: key, data: stored)]
             if try await apply([(collection.engine, batch)], claim).allSatisfy(\.value.wasApplied) { return }
         }
         throw StorageError(.conflict, "The item was changed during each of 100 attempts. Try again.", key: key)
+    }
+}
+
+extension HTTPFields {
+    /// Whether the conditions of a change are met by an item; see RFC 9110, section 13.
+    ///
+    /// - Parameter tag: The tag of the item; `nil` if there is none.
+    fileprivate func allowChange(of tag: String?) -> Bool {
+        if let match = self[.ifMatch] {
+            guard let tag, match.matches(tag) else { return false }
+        }
+        guard let noMatch = self[.ifNoneMatch], let tag else { return true }
+        return !noMatch.matches(tag)
     }
 }
 

@@ -10,7 +10,7 @@ extension StorageRoutes {
 
     /// Answers with the items that meet a filter, a page at a time, or with their number.
     func query(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
-        let wanted = try ItemQuery(await message(request.request))
+        let wanted = try ItemQuery(await message(request.request), seconds: limits.querySeconds)
         let reader = StorageReader(collection.engine)
         return try await lines { spool in
             if wanted.isCount {
@@ -55,7 +55,7 @@ private struct ItemQuery {
         }
     }
 
-    init(_ part: JSONPart) throws {
+    init(_ part: JSONPart, seconds: Double) throws {
         let members = try part.members()
         let terms: [Term] = try members.list("order")
         guard terms.count <= Self.maximumTerms else {
@@ -70,10 +70,15 @@ private struct ItemQuery {
         // Texts are compared by their scalars, as those of a filter.
         let order = terms.map { StorageIndex.Member($0.path, isForText: false) }
         let paths = order.map(\.query)
+        let end = ContinuousClock.now + .seconds(seconds)
         query = StorageQuery(
             condition: filter?.condition ?? .constant(true),
             order: zip(order, terms).map { QueryTerm(path: $0.path, isDescending: $1.isDescending) }
         ) { item, receive in
+            guard ContinuousClock.now < end else {
+                throw StorageError(
+                    .tooLarge, "The query takes longer than \(seconds) seconds, the limit. An index may help.")
+            }
             let keys = item.data.withUnsafeBytes { bytes -> [StorageSortKey]? in
                 // What is not JSON meets no filter, and comes first in each order.
                 guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else {

@@ -24,6 +24,9 @@ extension StorageRoutes {
         let wanted = try ScanRequest(await message(request.request))
         let scans = wanted.scans.count + wanted.counted.count + wanted.within.reduce(0) { $0 + $1.count }
         try check(scans, limits.scans, "scans")
+        guard wanted.countLimit >= 0 else {
+            throw StorageError(.invalidArgument, "The limit of the count is negative.")
+        }
         let limit = try request.request.uri.queryParameters["limit"].map { text in
             guard let limit = Int(text), limit > 0 else {
                 throw StorageError(.invalidArgument, "The limit is not a positive number.")
@@ -86,9 +89,11 @@ extension StorageRoutes {
     func batch(_ request: ClientRequest, of client: StorageClient) async throws -> Response {
         let body = try await body(of: request.request)
         let wanted = try BatchRequest(JSONPart(body))
-        try check(
-            wanted.parts.reduce(0) { $0 + $1.batch.operations.count + ($1.batch.conditions?.count ?? 0) },
-            limits.operations, "operations")
+        try check(wanted.parts.count, limits.batches, "batches")
+        let count = wanted.parts.reduce(0) { count, part in
+            count + part.batch.operations.count + (part.batch.conditions?.count ?? 0) + part.batch.dates.count
+        }
+        try check(count, limits.operations, "operations, conditions and dates")
         var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
         for part in wanted.parts {
             var batch = part.batch

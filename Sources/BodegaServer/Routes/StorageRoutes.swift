@@ -254,7 +254,10 @@ extension String {
                 result.append(byte)
                 continue
             }
-            guard let value = UInt8(Substring(rest.prefix(2)), radix: 16), rest.count >= 2 else { return nil }
+            let digits = rest.prefix(2)
+            // A sign is no digit, but would be read as a part of the number.
+            guard digits.count == 2, let value = UInt8(Substring(digits), radix: 16), digits.first != UInt8(ascii: "+")
+            else { return nil }
             rest = rest.dropFirst(2)
             result.append(value)
         }

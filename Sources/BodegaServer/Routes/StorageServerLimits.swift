@@ -5,10 +5,15 @@ public struct StorageServerLimits: Sendable {
 
     /// The maximum number of bytes of a request's body, and of an item; by default 64 MiB.
     public var requestBytes = 64 << 20
-    /// The maximum number of operations and conditions of a batch; by default 200,000.
+    /// The maximum number of operations, conditions and dates of all batches of a request; by default 200,000.
     public var operations = 200_000
+    /// The maximum number of batches that one request applies together; by default 100.
+    public var batches = 100
     /// The maximum number of keys of a request; by default 200,000.
     public var keys = 200_000
+    /// The number of seconds that a query may take, see ``StorageRoutes``; by default 10. It ends after the item at
+    /// which they are over.
+    public var querySeconds = 10.0
     /// The maximum number of scans of a request; by default 1,000.
     public var scans = 1_000
     /// The maximum number of bytes of an answer that is larger than a client reads it, in memory and in a temporary

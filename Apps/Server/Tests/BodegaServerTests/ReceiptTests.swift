@@ -80,10 +80,11 @@ struct ReceiptTests {
     /// The response to a request, by a client that shares no code with ours.
     private func send(
         _ server: TestServer, _ body: String?, key: String?, _ method: HTTPMethod = .POST, _ path: String = "batch",
-        token: String? = nil
+        _ token: String? = nil, _ headers: [(String, String)] = []
     ) async throws -> (status: UInt, body: String) {
         var request = HTTPClientRequest(url: "\(server.url)/v1/\(path)")
         request.method = method
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.headers.add(name: "Content-Type", value: "application/json")
         if let key { request.headers.add(name: "Idempotency-Key", value: key) }
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
@@ -159,6 +160,48 @@ struct ReceiptTests {
         #expect(changes?.changes.count == 10)
     }
 
+    @Test("The same conditional changes of an item have one effect, and other conditions make another request")
+    func conditions() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let database = try database()
+        let server = try await TestServer(try collections(database))
+        for number in 0..<20 {
+            let path = "collections/a/items/\(number)"
+            for (method, header) in [(HTTPMethod.PUT, ("If-None-Match", "*")), (.DELETE, ("If-Match", "*"))] {
+                let statuses = try await withThrowingTaskGroup(of: UInt.self) { group in
+                    for _ in 0..<6 {
+                        group.addTask {
+                            try await self.send(
+                                server, method == .PUT ? "1" : nil, key: "\(method)\(number)", method, path, nil,
+                                [header]
+                            ).status
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(statuses == Array(repeating: 204, count: 6))
+            }
+        }
+        let path = "collections/a/items/k"
+        #expect(try await send(server, "1", key: "x", .PUT, path, nil, [("If-None-Match", "*")]).status == 204)
+        #expect(try await send(server, "1", key: "x", .PUT, path, nil, [("If-None-Match", "*")]).status == 204)
+        #expect(try await send(server, "1", key: "x", .PUT, path).status == 422)
+        #expect(try await send(server, "1", key: "x", .PUT, path, nil, [("If-Match", "\"y\"")]).status == 422)
+    }
+
+    @Test("A client that may only write can send a change again")
+    func writeOnly() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let database = try database()
+        let tokens = AccessTokens(storage: try database.collection(named: "tokens"))
+        let server = try await TestServer(access: tokens, try collections(database))
+        let token = try await tokens.create(name: "a", grants: [AccessGrant(rights: [.write])]).token
+        for _ in 0..<2 {
+            #expect(try await send(server, batch("1"), key: "x", .POST, "batch", token).status == 200)
+            #expect(try await send(server, "1", key: "y", .PUT, "collections/a/items/i", token).status == 204)
+        }
+    }
+
     @Test("Two clients may have the same keys, and a server without receipts says that it has none")
     func clients() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -167,7 +210,7 @@ struct ReceiptTests {
         let server = try await TestServer(access: tokens, try collections(database))
         for number in 0..<2 {
             let (token, _) = try await tokens.create(name: "\(number)", grants: [AccessGrant()])
-            #expect(try await send(server, batch("\(number)"), key: "x", token: token).status == 200)
+            #expect(try await send(server, batch("\(number)"), key: "x", .POST, "batch", token).status == 200)
             let stored = try await database.collection(named: "a").fetch(key: CacheKey("k"))
             #expect(stored == Data("\"\(number)\"".utf8))
         }

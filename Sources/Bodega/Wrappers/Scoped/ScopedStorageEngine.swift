@@ -18,6 +18,9 @@ public import Foundation
 /// there are others. ``StorageLog/changeSignals(excluding:)`` signals changes of others, too, unless the scope has a
 /// filter and a reader of the log has a cursor.
 ///
+/// References act for all items, also for those outside of the scope: removing an item can remove or change others that
+/// name it, or be refused. Whoever may declare them decides that, see ``StorageScope/Rights/manage``.
+///
 /// With a filter:
 /// - A read of keys, dates or a number reads the items. A query by an index reads the candidates of all clients, so
 ///   combine the filter's member with others in an index, or ask for it in the query.
@@ -235,7 +238,10 @@ private struct ScopedReferences: StorageReferences {
     let base: any StorageReferences
     let scope: StorageScope
 
-    func fetchReferences() async throws -> [StorageReference] { try await base.fetchReferences() }
+    func fetchReferences() async throws -> [StorageReference] {
+        try scope.require(.read, "read references")
+        return try await base.fetchReferences()
+    }
 
     func declareReferences(_ references: [StorageReference]) async throws {
         if !scope.rights.contains(.manage), Set(try await base.fetchReferences()) == Set(references) { return }

@@ -1,0 +1,105 @@
+import AsyncHTTPClient
+import Bodega
+import BodegaServer
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@Suite("Requests that a server refuses")
+struct RefusedRequestTests {
+
+    private func send(
+        _ server: TestServer, _ path: String, _ body: String? = nil, _ method: HTTPMethod = .POST,
+        token: String? = nil
+    ) async throws -> (status: UInt, body: String) {
+        var request = HTTPClientRequest(url: "\(server.url)/v1/\(path)")
+        request.method = method
+        request.headers.add(name: "Content-Type", value: "application/json")
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let body { request.body = .bytes(ByteBuffer(string: body)) }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        return (response.status.code, String(buffer: try await response.body.collect(upTo: 1 << 20)))
+    }
+
+    @Test("have too many batches or dates, which would need much more memory than the request")
+    func batches() async throws {
+        let database = MemoryStorageEngine()
+        var limits = StorageServerLimits()
+        limits.operations = 10
+        let server = try await TestServer(
+            limits: limits, StorageCollections { database.collection(named: $0) })
+        for (count, status) in [(100, 200), (101, 413)] as [(Int, UInt)] {
+            let batches = (0..<count).map { #"{"collection":"c\#($0)","operations":[]}"# }
+            let body = #"{"batches":[\#(batches.joined(separator: ","))]}"#
+            #expect(try await send(server, "batch", body).status == status)
+        }
+        for (count, status) in [(10, 200), (11, 413)] as [(Int, UInt)] {
+            let dates = (0..<count).map { #"{"key":"k\#($0)","created":1,"updated":2}"# }.joined(separator: ",")
+            let body = #"{"batches":[{"collection":"a","operations":[],"dates":[\#(dates)]}]}"#
+            #expect(try await send(server, "batch", body).status == status)
+        }
+    }
+
+    @Test("are queries that take too long")
+    func time() async throws {
+        let engine = MemoryStorageEngine()
+        try await engine.write(Data(#"{"a":1}"#.utf8), key: CacheKey("a"))
+        var limits = StorageServerLimits()
+        limits.querySeconds = 0
+        let server = try await TestServer(limits: limits, ["notes": engine])
+        let answer = try await send(server, "collections/notes/query", #"{"filter":"@.a == 1"}"#)
+        #expect(answer.status == 413 && answer.body.contains("tooLarge"), "\(answer)")
+    }
+
+    @Test(
+        "have parts that can't be meant",
+        arguments: [
+            ("GET", "events?since=x%0A%0Aevent:%20changes%0Adata:%20[]%0A%0A", nil),
+            ("POST", "scan", #"{"counted":[{"all":{}}],"countLimit":-5,"scans":[]}"#),
+        ] as [(String, String, String?)])
+    func malformed(_ method: String, _ path: String, _ body: String?) async throws {
+        let server = try await TestServer(["notes": MemoryStorageEngine()])
+        let answer = try await send(server, "collections/notes/\(path)", body, HTTPMethod(rawValue: method))
+        #expect(answer.status == 400 && answer.body.contains("invalidArgument"), "\(answer)")
+    }
+
+    @Test("have an address that is not percent-encoded", arguments: ["%+4", "%-4", "%4", "%", "%C3", "%0g"])
+    func address(_ key: String) async throws {
+        let server = try await TestServer(["notes": MemoryStorageEngine()])
+        let connection = try RawConnection(port: server.port)
+        connection.send("GET /v1/collections/notes/items/\(key) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 400"))
+    }
+
+    @Test("would remove an item that a hidden one names, without naming that one")
+    func references() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let database = try SQLiteStorageEngine(openingFile: folder.appendingPathComponent("notes.db"))
+        let notes = try database.collection(named: "notes")
+        let tokens = AccessTokens(storage: try database.collection(named: "tokens"))
+        let server = try await TestServer(access: tokens, ["notes": notes])
+        let all = try await tokens.create(
+            name: "all", grants: [AccessGrant(rights: [.read, .write, .manage])]
+        ).token
+        let ada = try await tokens.create(
+            name: "Ada", grants: [AccessGrant(matching: #"@.owner == "ada""#)]
+        ).token
+        let writer = try await tokens.create(name: "Writer", grants: [AccessGrant(rights: [.write])]).token
+        let declared = try await send(
+            server, "collections/notes/references", #"[{"path":"parent","target":"notes","onRemoval":"refuse"}]"#,
+            .PUT, token: all)
+        #expect(declared.status == 204)
+        for (key, item) in [
+            ("own", #"{"id":"own","owner":"ada"}"#), ("hidden", #"{"id":"hidden","owner":"bob","parent":"own"}"#),
+        ] {
+            #expect(try await send(server, "collections/notes/items/\(key)", item, .PUT, token: all).status == 204)
+        }
+        let refused = try await send(server, "collections/notes/items/own", nil, .DELETE, token: ada)
+        #expect(refused.status == 409 && refused.body.contains("referenced"), "\(refused)")
+        #expect(!refused.body.contains("hidden") && !refused.body.contains("parent"), "\(refused)")
+        #expect(try await send(server, "collections/notes/references", nil, .GET, token: writer).status == 403)
+    }
+}
