@@ -78,10 +78,20 @@ extension StorageAddress {
             // A query, which may have a token, or a user.
             let url = bytes.lastIndex(of: UInt8(ascii: "#")).map { bytes[..<$0] } ?? bytes[...]
             return url.contains(UInt8(ascii: "?")) || bytes.dropFirst(scheme.utf8.count).contains(UInt8(ascii: "@"))
+                || hasTextForPort(bytes.dropFirst(scheme.utf8.count).drop { $0 == UInt8(ascii: "/") })
         }
         // Settings such as password=…, alone or among the parameters of a URL.
         let words = String(decoding: bytes, as: UTF8.self)
         return bytes[colon...].contains(UInt8(ascii: "@"))
             || ["password=", "passwd=", "pwd=", "secret="].contains(where: words.contains)
+    }
+
+    /// Whether a host has another text than a port after it, which may be the password of a user.
+    private static func hasTextForPort(_ bytes: some Collection<UInt8>) -> Bool {
+        let authority = Array(bytes.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "#") })
+        // The address of a host in brackets has colons of its own.
+        let host = authority.first == UInt8(ascii: "[") ? authority.firstIndex(of: UInt8(ascii: "]")) ?? 0 : 0
+        guard let colon = authority[host...].firstIndex(of: UInt8(ascii: ":")) else { return false }
+        return !authority[(colon + 1)...].allSatisfy { (0x30...0x39).contains($0) }
     }
 }

@@ -211,6 +211,7 @@ struct RemoteEngineTests {
                 "scan",
                 #"{"scans":[{"range":{"index":{"members":[{"path":"a"}]},"equal":[1],"from":"start","to":"end"}}]}"#
             ),
+            ("scan", #"{"counted":[{"all":{}}],"countLimit":-5,"scans":[]}"#),
             ("scan", #"{"fields":["everything"]}"#), ("scan", #"{"countLimit":"1"}"#), ("fetch", "{}"),
             ("fetch", #"{"keys":[{"key":"a","kind":"b"}]}"#), ("fetch", #"{"keys":[{"key":"\ud800"}]}"#),
             ("changes", "{}"), ("indexes", #"{"search":[]}"#),
