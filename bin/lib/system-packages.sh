@@ -190,3 +190,14 @@ require_shells() {
     done
     if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
 }
+
+# Installs the programs of others by which the tests reach a server. Without apt-get, the tests with nginx are skipped.
+require_server_programs() {
+    local missing=()
+    for program in curl openssl; do
+        command -v "$program" >/dev/null || missing+=("$program")
+    done
+    if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
+    if [[ $(uname) == Darwin || -x /usr/sbin/nginx ]] || ! can_install; then return; fi
+    without_services nginx
+}

@@ -19,7 +19,7 @@ public import Foundation
 /// filter and a reader of the log has a cursor.
 ///
 /// References act for all items, also for those outside of the scope: removing an item can remove or change others that
-/// name it, or be refused. Whoever may declare them decides that, see ``StorageScope/Rights/manage``.
+/// name it, or be refused. The client that declares them decides that, see ``StorageScope/Rights/manage``.
 ///
 /// With a filter:
 /// - A read of keys, dates or a number reads the items. A query by an index reads the candidates of all clients, so

@@ -74,7 +74,7 @@ extension ServerMetrics {
             try await withStreams(plan, few) { few, _ in
                 func time(_ child: ServingChild) throws -> Duration {
                     let start = try child.processorTime()
-                    for number in 0..<changes { _ = try child.write(1_000 + number, owner: "nobody") }
+                    for number in 0..<changes { _ = try child.write(1_000 + number, owner: "another") }
                     return try child.processorTime() - start
                 }
                 return try await compare(
