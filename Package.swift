@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "BodegaHTTP", targets: ["BodegaHTTP"]),
         .library(name: "BodegaPostgres", targets: ["BodegaPostgres"]),
         .library(name: "BodegaRemote", targets: ["BodegaRemote"]),
+        .library(name: "BodegaSync", targets: ["BodegaSync"]),
         .library(name: "BodegaServer", targets: ["BodegaServer"]),
         .library(name: "BodegaWebTokens", targets: ["BodegaWebTokens"]),
         .library(name: "BodegaTestSupport", targets: ["BodegaTestSupport"]),
@@ -105,6 +106,10 @@ let package = Package(
             dependencies: ["Bodega", "CCurlLibrary", "RecordCoder"]
         ),
         .target(name: "BodegaRemote", dependencies: ["Bodega", "BodegaHTTP", "BodegaMessages", "RecordCoder"]),
+        .target(
+            name: "BodegaSync",
+            dependencies: ["Bodega", "RecordCoder", .product(name: "Logging", package: "swift-log")]
+        ),
         .target(
             name: "BodegaServer",
             dependencies: [
@@ -228,6 +233,18 @@ let package = Package(
             dependencies: ["Bodega", "BodegaHTTP", "BodegaTesting", "Boutique", "TestSupport"],
             exclude: ["Server/server.py"]
         ),
+        .testTarget(
+            name: "BodegaSyncTests",
+            dependencies: [
+                "Bodega", "BodegaSync", "BodegaTesting", "Boutique", "RecordCoder", "SyncSimulation", "TestSupport",
+            ]
+        ),
+        // Synchronization in virtual time, with faults. `bin/simulate` runs it.
+        .target(
+            name: "SyncSimulation", dependencies: ["Bodega", "BodegaSync", "BodegaTesting"], path: "Tests/SyncSimulation"
+        ),
+        .executableTarget(
+            name: "SyncSimulator", dependencies: ["BodegaSync", "SyncSimulation"], path: "Tests/SyncSimulator"),
         .testTarget(
             name: "BodegaCommandsTests",
             dependencies: [

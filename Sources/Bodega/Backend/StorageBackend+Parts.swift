@@ -10,7 +10,7 @@ extension StorageBackend {
     /// - Parameters:
     ///   - options: How to read. Unreadable items are always left out.
     ///   - receive: Receives each part.
-    func readParts(
+    package func readParts(
         options: ReadOptions = ReadOptions(),
         _ receive: (StorageAnswer<[StorageItem]>) async throws -> Void
     ) async throws {

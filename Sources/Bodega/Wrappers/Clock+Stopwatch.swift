@@ -1,7 +1,7 @@
 extension Clock<Duration> {
 
     /// Starts to measure time, and returns a closure that returns the time since then.
-    func stopwatch() -> () -> Duration {
+    package func stopwatch() -> @Sendable () -> Duration {
         let start = now
         return { start.duration(to: now) }
     }

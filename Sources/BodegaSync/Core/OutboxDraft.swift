@@ -1,0 +1,274 @@
+package import Foundation
+
+/// A part of the outbox, with the items, while a transaction of the local database changes it.
+///
+/// It is a value: a transaction reads what concerns some items, calls one of the methods, and writes what differs.
+/// Concurrent transactions are found by the conditions of that write.
+///
+/// | Transaction | Method |
+/// | --- | --- |
+/// | the user has changed items | ``write(_:asOne:)`` |
+/// | changes begin their way | ``take(_:upTo:maximumBytes:)`` |
+/// | a pull has brought an item | ``receive(_:_:)`` |
+/// | a pull has ended that began after an answer | ``settle(_:_:)`` |
+/// | the user deals with a parked change | ``retry(_:)``, ``discard(_:)`` |
+package struct OutboxDraft: Sendable {
+    /// The records of items, as far as they were read.
+    package var records: [SyncItemID: OutboxRecord] = [:]
+    /// What the user sees, as far as it was read.
+    package var items: [SyncItemID: Data] = [:]
+    /// The items that are sent together, as far as they were read.
+    package var groups: [UUID: OutboxGroup] = [:]
+    /// The requests without an outcome, all of them.
+    package var requests: [SentRequest] = []
+    /// What has become of changes.
+    package private(set) var outcomes: [SyncOutcome] = []
+
+    private let merge: @Sendable (SyncVersions) -> MergeResult
+    private let newID: @Sendable () -> UUID
+
+    /// The number of attempts without an outcome after which an item that is sent alone is parked.
+    static let maximumAttempts = 2
+
+    /// Creates an empty part.
+    ///
+    /// - Parameters:
+    ///   - newID: Returns a new identifier for a group or a request.
+    ///   - merge: Merges two versions of an item.
+    package init(
+        newID: @escaping @Sendable () -> UUID, merge: @escaping @Sendable (SyncVersions) -> MergeResult
+    ) {
+        (self.newID, self.merge) = (newID, merge)
+    }
+}
+
+// The user's changes.
+extension OutboxDraft {
+
+    /// Changes items.
+    ///
+    /// - Parameters:
+    ///   - changes: The items' new bytes; `nil` for those that are removed.
+    ///   - isOne: Whether the changes are sent as one.
+    package mutating func write(_ changes: [(item: SyncItemID, data: Data?)], asOne isOne: Bool) {
+        for (item, data) in changes {
+            var record = records[item] ?? OutboxRecord(server: items[item])
+            let edit = OutboxRecord.Edit(data: data, group: record.edit?.group)
+            // What is parked with others is sent again with them.
+            if record.edit?.failure != nil { retry(item) }
+            record.edit = edit
+            store(record, item)
+        }
+        if isOne { unite(changes.map(\.item)) }
+    }
+
+    /// Adds items as new ones that were there before they were synchronized.
+    package mutating func adopt(_ items: [SyncItemID]) {
+        for item in items where records[item] == nil {
+            guard let data = self.items[item] else { continue }
+            var record = OutboxRecord(server: nil)
+            record.edit = OutboxRecord.Edit(data: data)
+            records[item] = record
+        }
+    }
+
+    /// Sends a parked change again, and those of its group.
+    package mutating func retry(_ item: SyncItemID) {
+        for member in members(with: item) {
+            records[member]?.edit?.failure = nil
+            records[member]?.edit?.attempts = 0
+        }
+    }
+
+    /// Gives up a change that is not sent yet, and those of its group.
+    package mutating func discard(_ item: SyncItemID) {
+        for member in members(with: item) {
+            guard var record = records[member], let edit = record.edit else { continue }
+            outcomes.append(SyncOutcome(item: member, .discarded(edit.data)))
+            leaveGroup(&record)
+            record.edit = nil
+            store(record, member)
+        }
+    }
+}
+
+// Sending.
+extension OutboxDraft {
+
+    /// Takes changes for a request.
+    ///
+    /// - Parameters:
+    ///   - candidates: Items with edits, the oldest first.
+    ///   - limit: The maximum number of groups; an item without a group counts as one.
+    ///   - maximumBytes: The number of bytes after which no further group is taken.
+    /// - Returns: The request; `nil` if none of the candidates can be sent now.
+    package mutating func take(_ candidates: [SyncItemID], upTo limit: Int, maximumBytes: Int) -> SyncRequest? {
+        var request = SyncRequest(id: newID(), changes: [])
+        var (taken, bytes): ([[SyncItemID]], Int) = ([], 0)
+        for item in candidates where taken.count < limit && bytes < maximumBytes {
+            guard let edit = records[item]?.edit else { continue }
+            let members = members(with: item)
+            guard members.allSatisfy({ isReady($0) }) else { continue }
+            for member in members {
+                guard var record = records[member], let edit = record.edit else { continue }
+                request.changes.append(SyncChange(item: member, base: record.server, data: edit.data))
+                bytes += (record.server?.count ?? 0) + (edit.data?.count ?? 0)
+                record.sent = OutboxRecord.Sent(
+                    request: request.id, base: record.server, data: edit.data, attempts: edit.attempts)
+                record.edit = nil
+                records[member] = record
+            }
+            if let group = edit.group { groups[group] = nil }
+            taken.append(members)
+        }
+        guard !taken.isEmpty else { return nil }
+        requests.append(SentRequest(id: request.id, groups: taken))
+        return request
+    }
+
+    /// Whether an item's change can be sent. One that follows another on its way waits for the outcome.
+    private func isReady(_ item: SyncItemID) -> Bool {
+        guard let record = records[item], let edit = record.edit else { return false }
+        return record.sent == nil && edit.failure == nil
+    }
+
+    /// A request that was taken before; `nil` if its outcome is known.
+    package func request(_ id: UUID) -> SyncRequest? {
+        guard let sent = requests.first(where: { $0.id == id }) else { return nil }
+        let changes = sent.items.compactMap { item in
+            records[item]?.sent.map { SyncChange(item: item, base: $0.base, data: $0.data) }
+        }
+        return SyncRequest(id: id, changes: changes)
+    }
+}
+
+// What the remote database has.
+extension OutboxDraft {
+
+    /// Takes over the version of an item that a pull has brought.
+    package mutating func receive(_ item: SyncItemID, _ data: Data?) {
+        guard var record = records[item] else {
+            items[item] = data
+            return
+        }
+        if record.server == data { return }
+        let old = record.server
+        record.server = data
+        // While a change is on its way, it is not known whether this version contains it.
+        if record.sent == nil { rebase(&record, item, from: old) }
+        store(record, item)
+    }
+
+    /// Ends a request. A pull that has begun after the answer must have brought the items.
+    package mutating func settle(_ id: UUID, _ answer: SyncAnswer) {
+        // Another process may have done it.
+        guard let number = requests.firstIndex(where: { $0.id == id }) else { return }
+        let request = requests.remove(at: number)
+        for group in request.groups {
+            for item in group {
+                guard var record = records[item], let sent = record.sent, sent.request == id else { continue }
+                record.sent = nil
+                if answer == .applied {
+                    outcomes.append(SyncOutcome(item: item, .accepted))
+                    if record.edit != nil { rebase(&record, item, from: sent.data) }
+                } else {
+                    restore(sent, in: &record, item, answer, isAlone: request.groups.count == 1)
+                }
+                store(record, item)
+            }
+            if answer != .applied { unite(group) }
+        }
+    }
+
+    /// Puts a change that was not applied back under those that were made since.
+    private mutating func restore(
+        _ sent: OutboxRecord.Sent, in record: inout OutboxRecord, _ item: SyncItemID, _ answer: SyncAnswer,
+        isAlone: Bool
+    ) {
+        if record.edit == nil {
+            var edit = OutboxRecord.Edit(data: sent.data)
+            edit.attempts = sent.attempts
+            switch answer {
+            case .refused(let failure) where isAlone: edit.failure = failure
+            case .unanswered(let failure) where isAlone:
+                edit.attempts += 1
+                if edit.attempts >= Self.maximumAttempts { edit.failure = failure }
+            default: break
+            }
+            if let failure = edit.failure { outcomes.append(SyncOutcome(item: item, .refused(failure))) }
+            record.edit = edit
+        }
+        rebase(&record, item, from: sent.base)
+    }
+
+    /// Merges the edit of a record with the version of the remote database.
+    private mutating func rebase(_ record: inout OutboxRecord, _ item: SyncItemID, from base: Data?) {
+        guard let edit = record.edit, record.server != base else { return }
+        let versions = SyncVersions(
+            collection: item.collection, key: item.key, base: base, local: edit.data, remote: record.server)
+        let merged = merge(versions)
+        if edit.data != record.server {
+            outcomes.append(SyncOutcome(item: item, .merged(SyncConflict(versions, merged))))
+        }
+        record.edit?.data = merged.data
+    }
+}
+
+// Keeping records and groups together.
+extension OutboxDraft {
+
+    /// Stores a record, or removes it if it has become the version of the remote database.
+    private mutating func store(_ record: OutboxRecord, _ item: SyncItemID) {
+        var record = record
+        if let edit = record.edit, edit.data == record.base {
+            leaveGroup(&record)
+            record.edit = nil
+        }
+        items[item] = record.visible
+        records[item] = record.edit == nil && record.sent == nil ? nil : record
+    }
+
+    /// The items that are sent with an item, itself included.
+    private func members(with item: SyncItemID) -> [SyncItemID] {
+        guard let id = records[item]?.edit?.group, let group = groups[id] else { return [item] }
+        return group.members.filter { records[$0]?.edit?.group == id }
+    }
+
+    /// Removes an item's change from its group, before the record is stored.
+    private mutating func leaveGroup(_ record: inout OutboxRecord) {
+        guard let group = record.edit?.group else { return }
+        record.edit?.group = nil
+        groups[group]?.count -= 1
+        if groups[group]?.count == 0 { groups[group] = nil }
+    }
+
+    /// Makes one group of the items that have edits, and of the groups that they belong to.
+    private mutating func unite(_ items: [SyncItemID]) {
+        var (members, known): ([SyncItemID], Set<SyncItemID>) = ([], [])
+        for item in items {
+            guard records[item]?.edit != nil else { continue }
+            for member in self.members(with: item) where known.insert(member).inserted { members.append(member) }
+        }
+        let old = Set(members.compactMap { records[$0]?.edit?.group })
+        for group in old { groups[group] = nil }
+        guard members.count > 1 else {
+            for member in members { records[member]?.edit?.group = nil }
+            return
+        }
+        let failure = members.compactMap { records[$0]?.edit?.failure }.first
+        let group = newID()
+        groups[group] = OutboxGroup(members: members, count: members.count)
+        for member in members {
+            records[member]?.edit?.group = group
+            records[member]?.edit?.failure = failure
+        }
+    }
+}
+
+/// Changes of items that are sent as one.
+package struct OutboxGroup: Hashable, Sendable, Codable {
+    /// The items. Those whose records do not name the group have left it.
+    package let members: [SyncItemID]
+    /// The number of items that have not left it.
+    package var count: Int
+}

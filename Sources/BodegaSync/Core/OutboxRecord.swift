@@ -1,0 +1,71 @@
+package import Foundation
+
+/// An item in the outbox: what the remote database has, and what it does not have yet.
+///
+/// Up to three versions of an item lie on each other. The user sees the topmost.
+///
+///     edit     changed since; not sent yet
+///     sent     on its way; the answer has not come, or no pull has seen its effect
+///     server   the last version that a pull has brought
+package struct OutboxRecord: Hashable, Sendable, Codable {
+
+    /// A version that is not sent yet.
+    package struct Edit: Hashable, Sendable, Codable {
+        /// The item's bytes; `nil` if it was removed.
+        package var data: Data?
+        /// The group of items with which it is sent; `nil` if it is sent alone.
+        package var group: UUID?
+        /// How often it was sent alone without an outcome.
+        package var attempts = 0
+        /// Why it is parked; `nil` if it is not.
+        package var failure: SyncFailure?
+
+        /// Creates a version.
+        package init(data: Data?, group: UUID? = nil) { (self.data, self.group) = (data, group) }
+    }
+
+    /// A version that was sent.
+    package struct Sent: Hashable, Sendable, Codable {
+        /// The request with which it was sent.
+        package let request: UUID
+        /// The version that the remote database must have for the request to be applied.
+        package let base: Data?
+        /// The item's bytes; `nil` if it was removed.
+        package let data: Data?
+        /// How often it had been sent alone without an outcome.
+        package let attempts: Int
+    }
+
+    /// The last version that a pull has brought; `nil` if there was no item.
+    package var server: Data?
+    /// The version that is on its way.
+    package var sent: Sent?
+    /// The version that is not sent yet.
+    package var edit: Edit?
+
+    /// Creates a record of an item that has not changed.
+    package init(server: Data?) { self.server = server }
+
+    /// The version that the user sees.
+    package var visible: Data? {
+        if let edit { return edit.data }
+        if let sent { return sent.data }
+        return server
+    }
+
+    /// The version on which the edit is based.
+    var base: Data? { sent.map(\.data) ?? server }
+}
+
+/// Why a remote database does not accept a change.
+public struct SyncFailure: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// The code of the error, such as that of a `StorageError`.
+    public let code: String
+    /// What happened, and what can be done about it.
+    public let message: String
+
+    /// Creates a description of a failure.
+    public init(code: String, message: String) { (self.code, self.message) = (code, message) }
+
+    public var description: String { "\(code): \(message)" }
+}

@@ -1,0 +1,406 @@
+package import Foundation
+
+/// Decides what synchronization does next. It is a pure value: no input or output, no clock, and no randomness but that
+/// of its seed.
+///
+///     outbox ──► prepare ──► send ──► answer ──┐
+///                  ▲                           ▼
+///     remote log ──┼─────────────────────────► pull ──► settles the answers that came before it began
+///                  └──────────── what is left ◄┘
+///
+/// 1. Sending and pulling are independent lanes. Neither waits for the other.
+/// 2. ``Effect/prepare(limit:)`` takes changes from the outbox for a request, in one transaction.
+/// 3. ``Effect/send(_:)`` sends it. Without an answer it is sent again: it has one effect, however often it is sent.
+///    While a request takes long, others are sent.
+/// 4. ``Effect/pull(settling:)`` reads what has changed, and ends the requests that were answered before. Only then are
+///    their items' versions known, so that no older version is shown in between.
+/// 5. A request that is refused is divided, until an item is alone, and parked. So is one that is never answered while
+///    others are: it is fenced first, so that it will never be applied.
+/// 6. After a failure, each lane waits: a random time up to a limit that doubles.
+package struct SyncMachine: Sendable {
+
+    /// What has happened.
+    package enum Event: Sendable {
+        /// Synchronization begins, or goes on after ``pause``.
+        case resume
+        /// Synchronization pauses. What is on its way comes to its end.
+        case pause
+        /// Everything is tried immediately.
+        case hurry
+        /// The outbox may have new changes.
+        case outboxChanged
+        /// The remote database may have new changes.
+        case remoteChanged
+        /// A request was taken from the outbox; `nil` if there was none.
+        case prepared(UUID?, groups: Int)
+        /// A request was answered.
+        case answered(UUID, SyncAnswer)
+        /// A request was not answered: it may be applied later.
+        case unanswered(UUID, Failure)
+        /// Whether a request was applied. If not, it never will be.
+        case fenced(UUID, wasApplied: Bool)
+        /// A pull has ended, and everything is stored.
+        case pulled
+        /// A pull has failed.
+        case pullFailed(Failure)
+        /// The local database has failed. What was begun is tried again.
+        case storageFailed(Storage, Failure)
+        /// The app has new credentials, or has failed to get them.
+        case reauthorized(Bool)
+        /// The time of ``Effect/wait(until:)`` has come.
+        case elapsed
+    }
+
+    /// A use of the local database.
+    package enum Storage: Sendable { case preparing, pulling }
+
+    /// Why there was no answer.
+    package struct Failure: Hashable, Sendable {
+        /// The error.
+        package var error: SyncFailure
+        /// The credentials are not accepted.
+        package var isUnauthorized = false
+        /// The shortest time until the next attempt that the server asks for.
+        package var retryAfter: Duration?
+
+        /// Creates a failure.
+        package init(_ error: SyncFailure, isUnauthorized: Bool = false, retryAfter: Duration? = nil) {
+            (self.error, self.isUnauthorized, self.retryAfter) = (error, isUnauthorized, retryAfter)
+        }
+    }
+
+    /// What is to be done. Each effect but ``wait(until:)`` is answered by an event.
+    package enum Effect: Hashable, Sendable {
+        /// Take changes from the outbox, at most those of so many groups.
+        case prepare(limit: Int)
+        /// Send a request.
+        case send(UUID)
+        /// Ensure that a request has been applied or never will be.
+        case fence(UUID)
+        /// Read what has changed, and end requests.
+        case pull(settling: [UUID: SyncAnswer])
+        /// Ask the app for credentials.
+        case reauthorize
+        /// Report ``Event/elapsed`` at this time, and at no earlier one that was asked for.
+        case wait(until: Duration)
+    }
+
+    /// The times and numbers.
+    package struct Limits: Sendable {
+        /// The upper bound of the first delay after a failure.
+        package var firstDelay = Duration.milliseconds(500)
+        /// The upper bound of each delay.
+        package var maximumDelay = Duration.seconds(8)
+        /// The time after which a request without an answer no longer holds up others.
+        package var patience = Duration.milliseconds(500)
+        /// The maximum number of requests that are on their way.
+        package var maximumRequests = 4
+        /// The maximum number of groups of changes in a request.
+        package var maximumGroups = 128
+        /// The number of failures of a request, while pulls succeed, after which it is fenced.
+        package var maximumFailures = 2
+        /// The time between pulls if the remote database does not signal its changes.
+        package var pollInterval: Duration?
+
+        /// Creates the default limits.
+        package init() {}
+    }
+
+    private struct Request: Sendable {
+        enum State: Sendable {
+            case sending(since: Duration)
+            case waiting(until: Duration)
+            case fencing
+            case answered(SyncAnswer)
+            case settling(SyncAnswer)
+        }
+
+        let groups: Int
+        var state: State
+        /// The failures in a row, for the delay.
+        var failures = 0
+        /// The failures while the remote database could be reached.
+        var suspicions = 0
+        var error: SyncFailure?
+
+        /// When it was sent, if others wait for it.
+        var startOfPatience: Duration? {
+            guard case .sending(let since) = state, suspicions == 0 else { return nil }
+            return since
+        }
+    }
+
+    private let limits: Limits
+    private var random: RandomNumbers
+    private var isPaused = true
+    private var requests: [UUID: Request] = [:]
+    private var order: [UUID] = []
+    private var groups: Int
+    private var isPreparing = false
+    private var hasChanges = false
+    private var push = Lane()
+    private var isPulling = false
+    private var needsPull = false
+    private var pull = Lane()
+    private var lastPull: Duration?
+    private var authorization = Authorization.valid
+
+    private enum Authorization: Sendable { case valid, asking, missing(until: Duration) }
+
+    /// The waits of a lane after failures.
+    private struct Lane: Sendable {
+        var failures = 0
+        var notBefore = Duration.zero
+    }
+
+    /// Creates a machine that is paused.
+    ///
+    /// - Parameters:
+    ///   - requests: The requests without an outcome.
+    ///   - seed: The seed of the delays.
+    ///   - limits: The times and numbers.
+    package init(requests: [SentRequest], seed: UInt64, limits: Limits = Limits()) {
+        (self.limits, random, groups) = (limits, RandomNumbers(state: seed), limits.maximumGroups)
+        for request in requests { add(request.id, groups: request.groups.count, .waiting(until: .zero)) }
+    }
+
+    /// Takes in what has happened, and returns what is to be done.
+    ///
+    /// - Parameters:
+    ///   - event: What has happened.
+    ///   - now: The time since some moment, which never goes back.
+    package mutating func step(_ event: Event, now: Duration) -> [Effect] {
+        handle(event, now)
+        return isPaused ? [] : effects(now)
+    }
+
+    /// Whether requests have no outcome yet.
+    package var hasRequests: Bool { !requests.isEmpty }
+}
+
+// Events.
+extension SyncMachine {
+
+    private mutating func handle(_ event: Event, _ now: Duration) {
+        switch event {
+        case .resume:
+            isPaused = false
+            (hasChanges, needsPull) = (true, true)
+        case .pause: isPaused = true
+        case .hurry: hurry(now)
+        case .outboxChanged: hasChanges = true
+        case .remoteChanged: needsPull = true
+        case .prepared(let id, let groups):
+            isPreparing = false
+            guard let id else {
+                hasChanges = false
+                break
+            }
+            // There may be more, or the next look finds that there are none.
+            hasChanges = true
+            add(id, groups: groups, .waiting(until: now))
+        case .answered(let id, let answer): take(answer, of: id, now)
+        case .unanswered(let id, let failure): take(failure, of: id, now)
+        case .fenced(let id, let wasApplied):
+            guard let request = requests[id] else { break }
+            let error = request.error ?? SyncFailure(code: "timedOut", message: "There was no answer.")
+            take(wasApplied ? .applied : .unanswered(error), of: id, now)
+        case .pulled:
+            isPulling = false
+            (pull, lastPull) = (Lane(), now)
+            for (id, request) in requests {
+                if case .settling = request.state { remove(id) }
+            }
+            // Something may be left of what was not applied, or may wait for what was.
+            hasChanges = true
+            recover(now)
+        case .pullFailed(let failure):
+            isPulling = false
+            needsPull = true
+            for (id, request) in requests {
+                if case .settling(let answer) = request.state { requests[id]?.state = .answered(answer) }
+            }
+            fail(\.pull, failure, now)
+        case .storageFailed(.preparing, let failure):
+            isPreparing = false
+            hasChanges = true
+            fail(\.push, failure, now)
+        case .storageFailed(.pulling, let failure): handle(.pullFailed(failure), now)
+        case .reauthorized(let hasCredentials):
+            authorization = hasCredentials ? .valid : .missing(until: now + limits.maximumDelay)
+            if hasCredentials { hurry(now) }
+        case .elapsed: break
+        }
+    }
+
+    private mutating func hurry(_ now: Duration) {
+        if case .missing = authorization { authorization = .valid }
+        (push, pull) = (Lane(), Lane())
+        (hasChanges, needsPull) = (true, true)
+        recover(now)
+    }
+
+    /// Ends the waits of sending, because the remote database can be reached.
+    private mutating func recover(_ now: Duration) {
+        push = Lane()
+        for (id, request) in requests {
+            // One that fails while others don't keeps waiting.
+            if case .waiting = request.state, request.suspicions == 0 { requests[id]?.state = .waiting(until: now) }
+        }
+    }
+
+    private mutating func take(_ answer: SyncAnswer, of id: UUID, _ now: Duration) {
+        guard let request = requests[id] else { return }
+        switch request.state {
+        case .answered, .settling: return
+        case .sending, .waiting, .fencing: break
+        }
+        requests[id]?.state = .answered(answer)
+        switch answer {
+        case .applied: groups = min(groups * 2, limits.maximumGroups)
+        case .conflict, .refused, .unanswered: groups = max(1, min(groups, request.groups) / 2)
+        }
+        push = Lane()
+        // The remote database can be reached.
+        pull.notBefore = min(pull.notBefore, now)
+        needsPull = true
+    }
+
+    private mutating func take(_ failure: Failure, of id: UUID, _ now: Duration) {
+        guard let request = requests[id] else { return }
+        var start = now
+        if case .sending(let since) = request.state { start = since }
+        // The remote database answers, but not this request.
+        let isSuspicious = lastPull.map { $0 >= start } ?? false
+        requests[id]?.failures += 1
+        requests[id]?.error = failure.error
+        if isSuspicious {
+            requests[id]?.suspicions += 1
+        } else {
+            fail(\.push, failure, now)
+        }
+        let delay = delay(after: requests[id]?.failures ?? 1, failure)
+        requests[id]?.state = .waiting(until: now + delay)
+        if failure.isUnauthorized { authorize() }
+        // A pull finds out whether the remote database can be reached.
+        needsPull = true
+    }
+
+    private mutating func fail(_ lane: WritableKeyPath<SyncMachine, Lane>, _ failure: Failure, _ now: Duration) {
+        self[keyPath: lane].failures += 1
+        let delay = delay(after: self[keyPath: lane].failures, failure)
+        self[keyPath: lane].notBefore = now + delay
+        if failure.isUnauthorized { authorize() }
+    }
+
+    private mutating func authorize() {
+        if case .valid = authorization { authorization = .missing(until: .zero) }
+    }
+
+    /// A random delay after a number of failures: "full jitter" in M. Brooker, Exponential Backoff and Jitter, AWS
+    /// Architecture Blog, 2015.
+    private mutating func delay(after failures: Int, _ failure: Failure) -> Duration {
+        var limit = limits.firstDelay
+        for _ in 1..<max(failures, 1) where limit < limits.maximumDelay { limit *= 2 }
+        return (failure.retryAfter ?? .zero) + min(limit, limits.maximumDelay) * random.fraction()
+    }
+
+    private mutating func add(_ id: UUID, groups: Int, _ state: Request.State) {
+        guard requests[id] == nil else { return }
+        requests[id] = Request(groups: groups, state: state)
+        order.append(id)
+    }
+
+    private mutating func remove(_ id: UUID) {
+        requests[id] = nil
+        order.removeAll { $0 == id }
+    }
+}
+
+// Effects.
+extension SyncMachine {
+
+    private mutating func effects(_ now: Duration) -> [Effect] {
+        var (effects, next): ([Effect], Duration?) = ([], nil)
+        func wait(until time: Duration) { next = min(next ?? time, time) }
+        switch authorization {
+        case .valid: break
+        case .asking: return []
+        case .missing(let until) where until <= now:
+            authorization = .asking
+            return [.reauthorize]
+        case .missing(let until): return [.wait(until: until)]
+        }
+        for id in order {
+            guard let request = requests[id], case .waiting(let until) = request.state else { continue }
+            let start = request.suspicions == 0 ? max(until, push.notBefore) : until
+            if start > now {
+                wait(until: start)
+            } else if request.suspicions >= limits.maximumFailures {
+                requests[id]?.state = .fencing
+                effects.append(.fence(id))
+            } else if sendingCount < limits.maximumRequests {
+                requests[id]?.state = .sending(since: now)
+                effects.append(.send(id))
+            }
+        }
+        if hasChanges, !isPreparing {
+            // A request that takes long must not hold up others.
+            let free = order.compactMap { requests[$0]?.startOfPatience }.max().map { $0 + limits.patience } ?? now
+            let start = max(free, push.notBefore)
+            if order.count >= 2 * limits.maximumRequests || sendingCount >= limits.maximumRequests {
+                // The next answer or pull makes space.
+            } else if start > now {
+                wait(until: start)
+            } else {
+                isPreparing = true
+                effects.append(.prepare(limit: groups))
+            }
+        }
+        let poll = limits.pollInterval.map { (lastPull ?? now) + $0 }
+        if let poll, poll <= now { needsPull = true }
+        if !isPulling {
+            if needsPull, pull.notBefore <= now {
+                (isPulling, needsPull) = (true, false)
+                var answers: [UUID: SyncAnswer] = [:]
+                for (id, request) in requests {
+                    guard case .answered(let answer) = request.state else { continue }
+                    answers[id] = answer
+                    requests[id]?.state = .settling(answer)
+                }
+                effects.append(.pull(settling: answers))
+            } else if needsPull {
+                wait(until: pull.notBefore)
+            } else if let poll {
+                wait(until: poll)
+            }
+        }
+        if let next { effects.append(.wait(until: next)) }
+        return effects
+    }
+
+    private var sendingCount: Int {
+        requests.values.count { request in
+            switch request.state {
+            case .sending, .fencing: true
+            default: false
+            }
+        }
+    }
+}
+
+/// Random numbers.
+///
+/// Source: S. Vigna, splitmix64, https://prng.di.unimi.it/splitmix64.c.
+private struct RandomNumbers: Sendable {
+    var state: UInt64
+
+    /// A number from 0 to 1.
+    mutating func fraction() -> Double {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var bits = state
+        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Double((bits ^ (bits >> 31)) >> 11) / Double(UInt64(1) << 53)
+    }
+}

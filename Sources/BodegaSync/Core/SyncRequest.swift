@@ -1,0 +1,42 @@
+package import Foundation
+
+/// Changes that are sent together, and applied all or none.
+package struct SyncRequest: Hashable, Sendable {
+    /// Identifies the request, so that it has one effect, however often it is sent.
+    package let id: UUID
+    /// The changes, of different items.
+    package var changes: [SyncChange]
+}
+
+/// A change of an item of the remote database.
+package struct SyncChange: Hashable, Sendable {
+    /// The item.
+    package let item: SyncItemID
+    /// The version that the remote database must have.
+    package let base: Data?
+    /// The item's bytes; `nil` to remove it.
+    package let data: Data?
+}
+
+/// A request as it is remembered until its outcome is known.
+package struct SentRequest: Hashable, Sendable, Codable {
+    /// The request's identifier.
+    package let id: UUID
+    /// Its items, in groups that are not divided.
+    package let groups: [[SyncItemID]]
+
+    /// All items.
+    package var items: [SyncItemID] { groups.flatMap { $0 } }
+}
+
+/// How a request has ended.
+package enum SyncAnswer: Hashable, Sendable {
+    /// The changes were applied.
+    case applied
+    /// An item was changed by others, so nothing was applied.
+    case conflict
+    /// The changes are not accepted.
+    case refused(SyncFailure)
+    /// There was no answer in several attempts, and the changes will never be applied.
+    case unanswered(SyncFailure)
+}

@@ -1,0 +1,247 @@
+import Bodega
+import Foundation
+
+/// The outbox in a local database, beside the items.
+///
+/// | Collection | Holds |
+/// | --- | --- |
+/// | `emporium-outbox` | an ``OutboxRecord`` for each item that the remote database does not have yet |
+/// | `emporium-sync` | groups, and the ``SyncPlace`` |
+/// | `emporium-conflicts` | the versions of items that were merged |
+///
+/// Each change is one transaction of the local database. Its conditions are the versions on which it is based, so
+/// several programs can use the same database.
+struct OutboxStorage: Sendable {
+    let records: any StorageBackend
+    let meta: any StorageBackend
+    let conflicts: any StorageBackend
+
+    /// What is stored about the remote database.
+    struct SyncPlace: Codable, Hashable {
+        /// The cursors in the logs of the collections.
+        var cursors: [String: StorageCursor] = [:]
+        /// The requests without an outcome.
+        var requests: [SentRequest] = []
+        /// The collections whose items from before they were synchronized are in the outbox.
+        var adopted: Set<String> = []
+    }
+
+    private struct StoredRecord: Codable {
+        let item: SyncItemID
+        let record: OutboxRecord
+    }
+
+    private struct StoredConflict: Codable {
+        let date: Date
+        let conflict: SyncConflict
+    }
+
+    /// What a transaction has read, to compare with what it makes of it.
+    struct Reading: Sendable {
+        fileprivate(set) var records: [SyncItemID: Data] = [:]
+        fileprivate(set) var recordItems: Set<SyncItemID> = []
+        fileprivate(set) var items: [SyncItemID: Data] = [:]
+        fileprivate(set) var groups: [UUID: Data] = [:]
+        fileprivate(set) var storedPlace: Data?
+        /// What is stored about the remote database; `nil` if it was not read.
+        fileprivate(set) var place: SyncPlace?
+        var draft: OutboxDraft
+    }
+
+    private static let placeKey = CacheKey(verbatim: "place")
+    private static let original = ReadOptions(needsOriginal: true)
+
+    init(_ open: (String) async throws -> any StorageBackend) async throws {
+        records = try await open("emporium-outbox")
+        meta = try await open("emporium-sync")
+        conflicts = try await open("emporium-conflicts")
+    }
+
+    // MARK: Keys
+
+    private static func key(_ item: SyncItemID) -> CacheKey {
+        let collection = item.collection.replacing("%", with: "%25").replacing("/", with: "%2F")
+        return CacheKey("\(collection)/\(item.key.kind.rawValue)/\(item.key.identity)")
+    }
+
+    private static func key(_ group: UUID) -> CacheKey { CacheKey(verbatim: group.uuidString) }
+
+    // MARK: Reading
+
+    /// Reads what concerns items: their records and those with which they are sent, and what the user sees.
+    ///
+    /// - Parameters:
+    ///   - items: The items.
+    ///   - needsPlace: Whether the transaction needs the requests and cursors.
+    ///   - draft: An empty draft.
+    ///   - engine: Returns the local engine on a collection.
+    func read(
+        _ items: [SyncItemID], needsPlace: Bool, _ draft: OutboxDraft,
+        _ engine: (String) throws -> any StorageBackend
+    ) async throws -> Reading {
+        var reading = Reading(draft: draft)
+        var unknown = items
+        while !unknown.isEmpty {
+            reading.recordItems.formUnion(unknown)
+            for item in try await records.fetch(FetchRequest(unknown.map(Self.key), options: Self.original)).value {
+                let stored = try Self.decode(StoredRecord.self, item)
+                reading.records[stored.item] = item.data
+                reading.draft.records[stored.item] = stored.record
+            }
+            let groups = Set(unknown.compactMap { reading.draft.records[$0]?.edit?.group })
+                .subtracting(reading.groups.keys)
+            unknown = try await read(groups, into: &reading)
+        }
+        try await readItems(of: reading.recordItems, into: &reading, engine)
+        if needsPlace {
+            let item = try await meta.fetch(FetchRequest([Self.placeKey], options: Self.original)).value.first
+            let place = try item.map { try Self.decode(SyncPlace.self, $0) } ?? SyncPlace()
+            (reading.storedPlace, reading.place, reading.draft.requests) = (item?.data, place, place.requests)
+        }
+        return reading
+    }
+
+    /// Reads groups, and returns their members whose records were not read yet.
+    private func read(_ groups: Set<UUID>, into reading: inout Reading) async throws -> [SyncItemID] {
+        if groups.isEmpty { return [] }
+        var members: Set<SyncItemID> = []
+        let keys = groups.map(Self.key)
+        for item in try await meta.fetch(FetchRequest(keys, options: Self.original)).value {
+            guard let id = UUID(uuidString: item.key.rawValue) else { continue }
+            let group = try Self.decode(OutboxGroup.self, item)
+            reading.groups[id] = item.data
+            reading.draft.groups[id] = group
+            members.formUnion(group.members)
+        }
+        return members.subtracting(reading.recordItems).map { $0 }
+    }
+
+    private func readItems(
+        of ids: Set<SyncItemID>, into reading: inout Reading, _ engine: (String) throws -> any StorageBackend
+    ) async throws {
+        for (collection, ids) in Dictionary(grouping: ids, by: \.collection) {
+            let request = FetchRequest(ids.map(\.key), options: Self.original)
+            for item in try await engine(collection).fetch(request).value {
+                reading.items[SyncItemID(collection: collection, key: item.key)] = item.data
+            }
+        }
+        reading.draft.items = reading.items
+    }
+
+    private static func decode<Value: Decodable>(_ type: Value.Type, _ item: StorageItem) throws -> Value {
+        try decode(type, item.data, item.key)
+    }
+
+    private static func decode<Value: Decodable>(_ type: Value.Type, _ data: Data, _ key: CacheKey) throws -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: data)
+        } catch {
+            throw StorageError(.damaged, "The outbox can't be read.", key: key, cause: error)
+        }
+    }
+
+    // MARK: Writing
+
+    /// The batches that make of what was read what it has become.
+    ///
+    /// - Parameters:
+    ///   - reading: What was read.
+    ///   - draft: What it has become.
+    ///   - place: What is to be stored about the remote database, without requests; `nil` if that has not changed.
+    ///   - now: The date of conflicts.
+    func batches(
+        _ reading: Reading, _ draft: OutboxDraft, place: SyncPlace? = nil, now: Date
+    ) throws -> [(engine: any StorageBackend, batch: StorageBatch)] {
+        var (operations, conditions): ([StorageOperation], [StorageCondition]) = ([], [])
+        for item in reading.recordItems {
+            let (old, record) = (reading.records[item], draft.records[item])
+            conditions.append(StorageCondition(key: Self.key(item), data: old))
+            if record == reading.draft.records[item] { continue }
+            if let record {
+                let data = try Self.encode(StoredRecord(item: item, record: record))
+                operations.append(.write(key: Self.key(item), data: data))
+            } else {
+                operations.append(.remove(key: Self.key(item)))
+            }
+        }
+        var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
+        if !conditions.isEmpty { batches.append((records, StorageBatch(operations, if: conditions))) }
+        let meta = try metaBatch(reading, draft, place)
+        if meta.conditions?.isEmpty == false || !meta.operations.isEmpty { batches.append((self.meta, meta)) }
+        let losses = draft.outcomes.compactMap { outcome in
+            if case .merged(let conflict) = outcome.kind, !conflict.losses.isEmpty { conflict } else { nil }
+        }
+        if !losses.isEmpty {
+            let batch = StorageBatch(
+                try losses.map { conflict in
+                    let stored = StoredConflict(date: now, conflict: conflict)
+                    return .write(key: CacheKey(verbatim: UUID().uuidString), data: try Self.encode(stored))
+                })
+            batches.append((conflicts, batch))
+        }
+        return batches
+    }
+
+    private func metaBatch(
+        _ reading: Reading, _ draft: OutboxDraft, _ place: SyncPlace?
+    ) throws -> StorageBatch {
+        var (operations, conditions): ([StorageOperation], [StorageCondition]) = ([], [])
+        for id in Set(reading.groups.keys).union(draft.groups.keys) {
+            let group = draft.groups[id]
+            conditions.append(StorageCondition(key: Self.key(id), data: reading.groups[id]))
+            if group == reading.draft.groups[id] { continue }
+            if let group {
+                operations.append(.write(key: Self.key(id), data: try Self.encode(group)))
+            } else {
+                operations.append(.remove(key: Self.key(id)))
+            }
+        }
+        if let old = reading.place {
+            conditions.append(StorageCondition(key: Self.placeKey, data: reading.storedPlace))
+            var place = place ?? old
+            place.requests = draft.requests
+            if place != old { operations.append(.write(key: Self.placeKey, data: try Self.encode(place))) }
+        }
+        return StorageBatch(operations, if: conditions)
+    }
+
+    private static func encode(_ value: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return try encoder.encode(value)
+    }
+
+    // MARK: Looking
+
+    /// The requests without an outcome, and the cursors.
+    func fetchPlace() async throws -> SyncPlace {
+        let item = try await meta.fetch(FetchRequest([Self.placeKey], options: Self.original)).value.first
+        return try item.map { try Self.decode(SyncPlace.self, $0) } ?? SyncPlace()
+    }
+
+    /// Passes on records in the order in which their items were changed first.
+    ///
+    /// - Parameter receive: Receives a record, and returns whether it wants more.
+    func scan(_ receive: @escaping @Sendable (SyncItemID, OutboxRecord) throws -> Bool) async throws {
+        _ = try await records.scan(ScanRequest(options: Self.original)) {
+            { _, item in
+                let stored = try Self.decode(StoredRecord.self, item)
+                return try receive(stored.item, stored.record)
+            }
+        }
+    }
+
+    /// Items whose changes can be sent, the oldest first.
+    func candidates(limit: Int, maximumBytes: Int) async throws -> [SyncItemID] {
+        let found = Locked<(items: [SyncItemID], bytes: Int)>(([], 0))
+        try await scan { item, record in
+            guard let edit = record.edit, edit.failure == nil, record.sent == nil else { return true }
+            return found.withLock { found in
+                found.items.append(item)
+                found.bytes += (edit.data?.count ?? 0) + (record.server?.count ?? 0)
+                return found.items.count < limit && found.bytes < maximumBytes
+            }
+        }
+        return found.withLock { $0.items }
+    }
+}

@@ -1,0 +1,185 @@
+public import Bodega
+public import Foundation
+public import Observation
+
+/// The synchronization of a local database with a remote one.
+///
+/// ```swift
+/// let file = try SQLiteStorageEngine(file: url)
+/// let server = try RemoteDatabase(address) { token }
+/// let sync = try await StorageSync(
+///     local: { try file.collection(named: $0) }, remote: { try await server.collection(named: $0) })
+/// let notes = try await sync.collection(named: "notes", preserving: Note.self)
+/// let store = try await Store<Note>(storage: notes)
+/// ```
+///
+/// Reads and writes use the local database, with or without a network. What is written is durable there, with an entry
+/// in the outbox, in one transaction. In the background, entries are sent, and what others have changed is merged.
+///
+/// - All programs that write to the local collections use a `StorageSync`; what others write stays local until then.
+/// - An item whose change the remote database refuses is parked, see ``parked()``, and holds up no other.
+/// - Each change has one effect, however often it is sent.
+/// - A transaction over several collections, or one that depends on what it has read, is sent as one.
+/// - Where this replica and others have changed an item, see ``SyncConflictPolicy``. The versions that were not taken
+///   are kept, see ``conflicts()``.
+public final class StorageSync: StorageDatabase, Observable {
+    private let work: SyncWork
+    private let runner: SyncRunner
+    private let open: @Sendable (String) async throws -> any StorageBackend
+    private let options: SyncOptions
+    private let state: SyncState
+
+    /// Begins to synchronize.
+    ///
+    /// - Parameters:
+    ///   - local: Opens a collection of the local database. Three more are for the synchronization itself. Their names
+    ///     begin with `emporium-`.
+    ///   - remote: The remote database.
+    ///   - options: How to synchronize.
+    ///   - clock: The clock of delays.
+    /// - Throws: A `StorageError` if the local database can't be opened.
+    public init(
+        local: @escaping @Sendable (_ collection: String) async throws -> any StorageEngine, remote: any SyncRemote,
+        options: SyncOptions = SyncOptions(), clock: any Clock<Duration> = ContinuousClock()
+    ) async throws {
+        open = { try await local($0).backend }
+        self.options = options
+        work = SyncWork(outbox: try await OutboxStorage(open), remote: remote, collections: SyncedCollections())
+        state = SyncState(work, isPaused: options.startsPaused)
+        runner = SyncRunner(work, options, clock: clock) { [state] in state.take($0) }
+        state.refresh()
+        try await runner.begin()
+    }
+
+    /// Begins to synchronize with engines.
+    ///
+    /// - Parameters:
+    ///   - local: Opens a collection of the local database. Three more are for the synchronization itself. Their names
+    ///     begin with `emporium-`.
+    ///   - remote: Opens a collection of the remote database. It is called when it is needed first, and again after an
+    ///     error.
+    ///   - options: How to synchronize.
+    /// - Throws: A `StorageError` if the local database can't be opened.
+    public convenience init(
+        local: @escaping @Sendable (_ collection: String) async throws -> any StorageEngine,
+        remote: @escaping @Sendable (_ collection: String) async throws -> any StorageEngine,
+        options: SyncOptions = SyncOptions()
+    ) async throws {
+        try await self.init(local: local, remote: EngineSyncRemote(remote), options: options)
+    }
+
+    deinit { Task { [runner] in await runner.end() } }
+
+    // MARK: Collections
+
+    /// Opens a collection, and synchronizes it from now on. Items that it has already are sent.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the collection, in both databases.
+    ///   - policy: How its versions are merged; by default that of the options.
+    /// - Returns: The engine, for stores, storages, queries and all else.
+    /// - Throws: A `StorageError` if the local collection can't be opened.
+    public func collection(named name: String, policy: SyncConflictPolicy? = nil) async throws -> SyncedStorageEngine {
+        try await collection(named: name, policy: policy, known: nil)
+    }
+
+    /// Opens a collection of JSON objects of a type, and synchronizes it from now on. Items that it has already are
+    /// sent.
+    ///
+    /// Properties that the type does not know, because another version of the app has written them, are kept when this
+    /// one changes an item.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the collection, in both databases.
+    ///   - type: The type of the objects.
+    ///   - coder: How objects become bytes.
+    ///   - policy: How its versions are merged; by default that of the options.
+    /// - Returns: The engine, for stores, storages, queries and all else.
+    /// - Throws: A `StorageError` if the local collection can't be opened.
+    public func collection<Object: Codable>(
+        named name: String, preserving type: Object.Type, coder: any ObjectCoder = .json,
+        policy: SyncConflictPolicy? = nil
+    ) async throws -> SyncedStorageEngine {
+        try await collection(named: name, policy: policy) { data, key in
+            try coder.encode(try coder.decode(Object.self, from: data, for: key), for: key)
+        }
+    }
+
+    private func collection(
+        named name: String, policy: SyncConflictPolicy?, known: (@Sendable (Data, CacheKey) throws -> Data)?
+    ) async throws -> SyncedStorageEngine {
+        let engine = try await open(name)
+        work.collections.add(
+            SyncedCollection(engine: engine, policy: policy ?? options.policy, known: known), named: name)
+        try await work.adopt(name)
+        await runner.collectionsChanged()
+        state.refresh()
+        return SyncedStorageEngine(sync: self, collectionName: name, base: engine)
+    }
+
+    // MARK: Progress
+
+    /// The state, observable with the Observation framework.
+    public var status: SyncStatus { state.status(for: self) }
+
+    /// The state, now and after each change.
+    public var statusUpdates: AsyncStream<SyncStatus> { state.updates() }
+
+    /// What becomes of changes from now on.
+    public var outcomes: AsyncStream<SyncOutcome> { state.outcomes() }
+
+    /// Pauses: nothing more is sent or read. Writes go to the outbox.
+    public func pause() async {
+        await runner.pause()
+        state.update { $0.isPaused = true }
+    }
+
+    /// Goes on after ``pause()``.
+    public func resume() async {
+        await runner.resume()
+        state.update { $0.isPaused = false }
+    }
+
+    /// Tries everything immediately, also what waits after a failure.
+    public func syncNow() async { await runner.handle(.hurry) }
+
+    /// Waits until the remote database has all changes that were written before, but those that are parked, and what it
+    /// had at the time of the call was read.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled; without a network, nothing else ends the wait.
+    public func settled() async throws {
+        let start = state.pulls
+        await runner.handle(.hurry)
+        for await status in state.updates() {
+            if status.pending == 0, status.failure == nil, state.pulls > start + 1 { return }
+            if status.pending == 0, state.pulls == start + 1 { await runner.handle(.remoteChanged) }
+        }
+        try Task.checkCancellation()
+    }
+
+    // MARK: Writing
+
+    public func apply(_ parts: [StoragePart]) async throws -> [BatchOutcome] {
+        let parts = try parts.map { part in
+            guard let engine = part.engine as? SyncedStorageEngine, engine.sync === self else {
+                throw StorageError(.invalidArgument, "The collection is not one of this synchronization.")
+            }
+            return (engine.collectionName, part.batch)
+        }
+        return try await apply(parts)
+    }
+
+    func apply(_ parts: [(collection: String, batch: StorageBatch)]) async throws -> [BatchOutcome] {
+        let outcomes = try await work.write(parts)
+        if outcomes.allSatisfy(\.wasApplied) {
+            state.refresh()
+            await runner.handle(.outboxChanged)
+        }
+        return outcomes
+    }
+
+    public func atOneMoment(_ body: @Sendable () async throws -> Void) async throws {
+        guard let database = work.outbox.records.groupDatabase else { return try await body() }
+        try await database.atOneMoment(body)
+    }
+}

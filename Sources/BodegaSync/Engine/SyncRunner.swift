@@ -1,0 +1,199 @@
+import Bodega
+import Foundation
+import Logging
+
+/// Carries out the effects of a ``SyncMachine``.
+///
+///     StorageSync ── outboxChanged, pause, … ──► machine ──► effects ──► a task each ──► event ──► machine …
+///     remote.signals ── remoteChanged ─────────────┘                          timer ── elapsed ──┘
+///
+/// 1. The actor guards the machine. Each event is one synchronous step, so events don't overlap.
+/// 2. Each effect is a task, which reports its result as the next event. Tasks are cancelled by ``end()`` only.
+/// 3. One timer runs: that of the last ``SyncMachine/Effect/wait(until:)``.
+/// 4. The tasks hold the runner, but not the ``StorageSync``, which ends it when it is released.
+actor SyncRunner {
+    private let work: SyncWork
+    private let clock: any Clock<Duration>
+    private let elapsed: @Sendable () -> Duration
+    private let options: SyncOptions
+    private let report: @Sendable (SyncReport) -> Void
+
+    private var machine: SyncMachine?
+    private var tasks: [Int: Task<Void, Never>] = [:]
+    private var lastTask = 0
+    private var timer: Task<Void, Never>?
+    private var listener: Task<Void, Never>?
+    private var early: [SyncMachine.Event] = []
+    private var hasEnded = false
+    private var isPaused: Bool
+
+    init(
+        _ work: SyncWork, _ options: SyncOptions, clock: any Clock<Duration>,
+        _ report: @escaping @Sendable (SyncReport) -> Void
+    ) {
+        (self.work, self.options, self.clock, self.report) = (work, options, clock, report)
+        elapsed = clock.stopwatch()
+        isPaused = options.startsPaused
+    }
+
+    /// Begins with what was stored.
+    func begin() async throws {
+        let place = try await work.outbox.fetchPlace()
+        if hasEnded { return }
+        var limits = SyncMachine.Limits()
+        limits.maximumDelay = options.maximumDelay
+        if !work.remote.signalsChanges { limits.pollInterval = options.pollInterval }
+        machine = SyncMachine(requests: place.requests, seed: .random(in: .min ... .max), limits: limits)
+        if !isPaused { resume() }
+        for event in early { handle(event) }
+        early = []
+    }
+
+    func end() {
+        hasEnded = true
+        machine = nil
+        for task in tasks.values { task.cancel() }
+        timer?.cancel()
+        listener?.cancel()
+    }
+
+    func pause() {
+        isPaused = true
+        listener?.cancel()
+        listener = nil
+        handle(.pause)
+    }
+
+    func resume() {
+        isPaused = false
+        listen()
+        handle(.resume)
+    }
+
+    /// Follows another set of collections.
+    func collectionsChanged() {
+        if isPaused || machine == nil { return }
+        listen()
+        handle(.remoteChanged)
+        handle(.outboxChanged)
+    }
+
+    private func listen() {
+        listener?.cancel()
+        let collections = work.collections.names
+        if collections.isEmpty { return }
+        let signals = work.signals(of: collections)
+        listener = Task { [weak self] in
+            for await event in signals { await self?.handle(event) }
+        }
+    }
+
+    /// Takes in an event, and begins its effects.
+    func handle(_ event: SyncMachine.Event) {
+        if hasEnded { return }
+        guard machine != nil else { return early.append(event) }
+        guard let effects = machine?.step(event, now: elapsed()) else { return }
+        for effect in effects { perform(effect) }
+    }
+
+    private func perform(_ effect: SyncMachine.Effect) {
+        if case .wait(let until) = effect {
+            timer?.cancel()
+            timer = Task { [weak self, clock, elapsed] in
+                do { try await clock.sleep(for: max(until - elapsed(), .zero)) } catch { return }
+                await self?.handle(.elapsed)
+            }
+            return
+        }
+        lastTask += 1
+        let number = lastTask
+        tasks[number] = Task {
+            let event = await self.result(of: effect)
+            self.tasks[number] = nil
+            if let event { self.handle(event) }
+        }
+    }
+
+    /// Carries out an effect.
+    ///
+    /// - Returns: The event that answers it; `nil` if the runner has ended.
+    private func result(of effect: SyncMachine.Effect) async -> SyncMachine.Event? {
+        switch effect {
+        case .prepare(let limit):
+            do {
+                let request = try await work.prepare(limit: limit)
+                return .prepared(request?.id, groups: request?.groups.count ?? 0)
+            } catch {
+                return failed(error).map { .storageFailed(.preparing, $0) }
+            }
+        case .send(let id):
+            do {
+                guard let answer = try await work.send(id) else { return .answered(id, .applied) }
+                return .answered(id, answer)
+            } catch {
+                return failed(error).map { .unanswered(id, $0) }
+            }
+        case .fence(let id):
+            do {
+                return .fenced(id, wasApplied: try await work.fence(id))
+            } catch {
+                return failed(error).map { .unanswered(id, $0) }
+            }
+        case .pull(let answers):
+            do {
+                report(.outcomes(try await work.pull(settling: answers)))
+                report(.reached(Date()))
+                return .pulled
+            } catch {
+                return failed(error).map { .pullFailed($0) }
+            }
+        case .reauthorize:
+            report(.needsCredentials(true))
+            let hasCredentials = await options.reauthorize()
+            if hasCredentials { report(.needsCredentials(false)) }
+            return .reauthorized(hasCredentials)
+        case .wait: return nil
+        }
+    }
+
+    private func failed(_ error: any Error) -> SyncMachine.Failure? {
+        if hasEnded || error is CancellationError && Task.isCancelled { return nil }
+        let failure = SyncMachine.Failure(of: error)
+        syncLogger.debug("Synchronization failed. Retrying…", metadata: ["error": "\(error)"])
+        report(.failed(failure.error))
+        return failure
+    }
+}
+
+/// What a runner reports.
+enum SyncReport: Sendable {
+    /// Everything that the remote database has was read.
+    case reached(Date)
+    /// Something has failed, and is tried again.
+    case failed(SyncFailure)
+    /// Whether the credentials are not accepted.
+    case needsCredentials(Bool)
+    /// What has become of changes.
+    case outcomes([SyncOutcome])
+}
+
+let syncLogger = Logger(label: "emporium.sync")
+
+extension SyncMachine.Failure {
+    init(of error: any Error) {
+        let failure = error as? StorageError
+        self.init(
+            SyncFailure(error), isUnauthorized: failure?.code.rawValue == "unauthorized",
+            retryAfter: failure?.retryAfter)
+    }
+}
+
+extension SyncFailure {
+    init(_ error: any Error) {
+        if let error = error as? StorageError {
+            self.init(code: error.code.rawValue, message: error.message)
+        } else {
+            self.init(code: StorageError.Code.inputOutput.rawValue, message: "\(error)")
+        }
+    }
+}

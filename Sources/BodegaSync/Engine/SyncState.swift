@@ -1,0 +1,132 @@
+import Bodega
+import Foundation
+import Observation
+
+/// The state of a synchronization as it is shown.
+final class SyncState: Sendable {
+    private struct Content: Sendable {
+        var status: SyncStatus
+        var updates: [Int: AsyncStream<SyncStatus>.Continuation] = [:]
+        var outcomes: [Int: AsyncStream<SyncOutcome>.Continuation] = [:]
+        var lastListener = 0
+        /// The number of pulls that have ended.
+        var pulls = 0
+        var isCounting = false
+        var mustCount = false
+        weak var owner: StorageSync?
+    }
+
+    private let work: SyncWork
+    private let content: Locked<Content>
+    private let registrar = ObservationRegistrar()
+
+    init(_ work: SyncWork, isPaused: Bool) {
+        self.work = work
+        content = Locked(Content(status: SyncStatus(isPaused: isPaused)))
+    }
+
+    /// The state, as a property of an object that may be observed.
+    func status(for owner: StorageSync) -> SyncStatus {
+        registrar.access(owner, keyPath: \.status)
+        return content.withLock { content in
+            content.owner = owner
+            return content.status
+        }
+    }
+
+    /// The number of pulls that have ended.
+    var pulls: Int { content.withLock { $0.pulls } }
+
+    func update(_ change: @Sendable (inout SyncStatus) -> Void) {
+        let owner = content.withLock { $0.owner }
+        guard let owner else { return set(change) }
+        registrar.withMutation(of: owner, keyPath: \.status) { set(change) }
+    }
+
+    private func set(_ change: (inout SyncStatus) -> Void) {
+        content.withLock { content in
+            change(&content.status)
+            for listener in content.updates.values { listener.yield(content.status) }
+        }
+    }
+
+    func take(_ report: SyncReport) {
+        switch report {
+        case .reached(let date):
+            content.withLock { $0.pulls += 1 }
+            update { ($0.lastSuccess, $0.failure, $0.needsCredentials) = (date, nil, false) }
+            refresh()
+        case .failed(let failure): update { $0.failure = failure }
+        case .needsCredentials(let isNeeded): update { $0.needsCredentials = isNeeded }
+        case .outcomes(let outcomes):
+            let listeners = content.withLock { $0.outcomes.values.map { $0 } }
+            for listener in listeners { for outcome in outcomes { listener.yield(outcome) } }
+        }
+    }
+
+    /// Counts the changes in the outbox, once for all calls in the meantime.
+    func refresh() {
+        let mayCount = content.withLock { content in
+            content.mustCount = true
+            defer { content.isCounting = true }
+            return !content.isCounting
+        }
+        if mayCount { Task { await count() } }
+    }
+
+    private func count() async {
+        while content.withLock({ content in
+            defer { content.mustCount = false }
+            if !content.mustCount { content.isCounting = false }
+            return content.mustCount
+        }) {
+            let numbers = Locked((pending: 0, parked: 0))
+            do {
+                try await work.outbox.scan { _, record in
+                    numbers.withLock { numbers in
+                        if record.sent == nil, record.edit?.failure != nil {
+                            numbers.parked += 1
+                        } else {
+                            numbers.pending += 1
+                        }
+                    }
+                    return true
+                }
+                let (pending, parked) = numbers.withLock { $0 }
+                update { ($0.pending, $0.parked) = (pending, parked) }
+            } catch {
+                let failure = SyncFailure(error)
+                update { $0.failure = failure }
+            }
+        }
+    }
+
+    func updates() -> AsyncStream<SyncStatus> {
+        let (stream, continuation) = AsyncStream<SyncStatus>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let number = content.withLock { content in
+            content.lastListener += 1
+            content.updates[content.lastListener] = continuation
+            continuation.yield(content.status)
+            return content.lastListener
+        }
+        continuation.onTermination = { [weak self] _ in
+            let removed = self?.content.withLock { $0.updates.removeValue(forKey: number) }
+            _ = removed
+        }
+        return stream
+    }
+
+    func outcomes() -> AsyncStream<SyncOutcome> {
+        let (stream, continuation) = AsyncStream<SyncOutcome>.makeStream()
+        let number = content.withLock { content in
+            content.lastListener += 1
+            content.outcomes[content.lastListener] = continuation
+            return content.lastListener
+        }
+        continuation.onTermination = { [weak self] _ in
+            let removed = self?.content.withLock { $0.outcomes.removeValue(forKey: number) }
+            _ = removed
+        }
+        return stream
+    }
+}

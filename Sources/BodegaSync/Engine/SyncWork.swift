@@ -1,0 +1,293 @@
+import Bodega
+import Foundation
+
+/// A collection that is synchronized.
+struct SyncedCollection: Sendable {
+    /// The local engine.
+    let engine: any StorageBackend
+    let policy: SyncConflictPolicy
+    /// What the app's type makes of stored bytes; `nil` if unknown properties are not preserved.
+    let known: (@Sendable (Data, CacheKey) throws -> Data)?
+}
+
+/// The collections that are synchronized.
+final class SyncedCollections: Sendable {
+    private let collections = Locked<[String: SyncedCollection]>([:])
+
+    var names: [String] { collections.withLock { $0.keys.sorted() } }
+
+    func collection(_ name: String) -> SyncedCollection? { collections.withLock { $0[name] } }
+
+    /// - Throws: An error if the program does not synchronize the collection, but the outbox has changes of it.
+    func engine(_ name: String) throws -> any StorageBackend {
+        guard let collection = collection(name) else {
+            throw StorageError(
+                .invalidArgument,
+                "The outbox has changes of the collection \"\(name)\", which is not open. Open it, too.")
+        }
+        return collection.engine
+    }
+
+    func add(_ collection: SyncedCollection, named name: String) { collections.withLock { $0[name] = collection } }
+}
+
+/// The transactions and requests of a synchronization.
+struct SyncWork: Sendable {
+    let outbox: OutboxStorage
+    let remote: any SyncRemote
+    let collections: SyncedCollections
+    /// The origin of the changes that pulls make in local collections.
+    let origin = StorageOrigin()
+
+    private static let partSize = 500
+    private static let maximumBytes = 1 << 20
+
+    private var emptyDraft: OutboxDraft {
+        OutboxDraft(newID: { UUID() }) { [collections] versions in
+            let policy = collections.collection(versions.collection)?.policy ?? .laterWins
+            return policy.merge(versions)
+        }
+    }
+
+    /// Changes a part of the outbox in one transaction, which is repeated if it comes across another.
+    ///
+    /// - Parameters:
+    ///   - items: The items that concern the change.
+    ///   - needsPlace: Whether requests and cursors do.
+    ///   - move: Changes the cursors.
+    ///   - change: The change.
+    @discardableResult
+    func transact<Result>(
+        _ items: [SyncItemID], needsPlace: Bool = false,
+        moving move: (inout OutboxStorage.SyncPlace) -> Void = { _ in },
+        _ change: (inout OutboxDraft) throws -> Result
+    ) async throws -> (result: Result, outcomes: [SyncOutcome]) {
+        var attempts = ConditionalAttempts()
+        while true {
+            let reading = try await outbox.read(items, needsPlace: needsPlace, emptyDraft, collections.engine)
+            var draft = reading.draft
+            let result = try change(&draft)
+            var batches = itemBatches(reading, draft)
+            var place = reading.place
+            if var moved = place {
+                move(&moved)
+                place = moved
+            }
+            batches += try outbox.batches(reading, draft, place: place, now: Date())
+            if batches.allSatisfy(\.batch.operations.isEmpty) { return (result, draft.outcomes) }
+            if try await StorageBatchGroup.apply(batches).allSatisfy(\.value.wasApplied) {
+                return (result, draft.outcomes)
+            }
+            try Task.checkCancellation()
+            try attempts.fail(items.first?.key)
+        }
+    }
+
+    private func itemBatches(
+        _ reading: OutboxStorage.Reading, _ draft: OutboxDraft
+    ) -> [(engine: any StorageBackend, batch: StorageBatch)] {
+        var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
+        for (name, items) in Dictionary(grouping: draft.items.keys.map { $0 } + reading.items.keys, by: \.collection) {
+            guard let engine = collections.collection(name)?.engine else { continue }
+            var batch = StorageBatch([], if: [], origin: origin)
+            for item in Set(items) where draft.items[item] != reading.items[item] {
+                batch.operations.append(draft.items[item].map { .write(key: item.key, data: $0) } ?? .remove(key: item.key))
+                batch.conditions?.append(StorageCondition(key: item.key, data: reading.items[item]))
+            }
+            if !batch.operations.isEmpty { batches.append((engine, batch)) }
+        }
+        return batches
+    }
+
+    // MARK: The user's changes
+
+    /// Applies batches of the user, with their changes in the outbox.
+    func write(_ parts: [(collection: String, batch: StorageBatch)]) async throws -> [BatchOutcome] {
+        var attempts = ConditionalAttempts()
+        while true {
+            let parts = try await parts.asyncMap { try await resolved($0) }
+            let ids = Set(parts.flatMap { part in part.keys.map { SyncItemID(collection: part.collection, key: $0) } })
+            let reading = try await outbox.read(Array(ids), needsPlace: false, emptyDraft, collections.engine)
+            var (draft, batches): (OutboxDraft, [(engine: any StorageBackend, batch: StorageBatch)]) = (reading.draft, [])
+            var changes: [(item: SyncItemID, data: Data?)] = []
+            for var part in parts {
+                for condition in part.batch.conditions ?? [] {
+                    let item = SyncItemID(collection: part.collection, key: condition.key)
+                    guard reading.items[item] == condition.data else {
+                        return parts.map { _ in BatchOutcome(wasApplied: false) }
+                    }
+                }
+                try preserve(in: &part, reading)
+                changes += part.changes
+                let touched = Set(part.changes.map(\.item.key)).union((part.batch.conditions ?? []).map(\.key))
+                part.batch.conditions = touched.map { key in
+                    StorageCondition(
+                        key: key, data: reading.items[SyncItemID(collection: part.collection, key: key)])
+                }
+                batches.append((try collections.engine(part.collection), part.batch))
+            }
+            let isOne = parts.count > 1 || changes.count > 1 && parts.contains { $0.batch.conditions?.isEmpty == false && $0.isConditional }
+            draft.write(changes, asOne: isOne)
+            batches += try outbox.batches(reading, draft, now: Date())
+            let answers = try await StorageBatchGroup.apply(batches)
+            if answers.allSatisfy(\.value.wasApplied) { return answers.prefix(parts.count).map(\.value) }
+            // The basis of the user's batch is gone.
+            if parts.contains(where: { $0.batch.basis != nil }) {
+                return parts.map { _ in BatchOutcome(wasApplied: false) }
+            }
+            try Task.checkCancellation()
+            try attempts.fail(changes.first?.item.key)
+        }
+    }
+
+    /// A user's batch whose operations name their items.
+    private struct Part {
+        let collection: String
+        var batch: StorageBatch
+        /// Whether the batch depends on what its caller has read.
+        let isConditional: Bool
+
+        var keys: [CacheKey] { changes.map(\.item.key) + (batch.conditions ?? []).map(\.key) }
+
+        /// The last change of each item.
+        var changes: [(item: SyncItemID, data: Data?)] {
+            var (order, last): ([CacheKey], [CacheKey: Data?]) = ([], [:])
+            for operation in batch.operations {
+                switch operation {
+                case .write(let key, let data):
+                    if last.updateValue(data, forKey: key) == nil { order.append(key) }
+                case .remove(let key):
+                    if last.updateValue(Data?.none, forKey: key) == nil { order.append(key) }
+                case .removeAll: break
+                }
+            }
+            return order.map { key in
+                (item: SyncItemID(collection: collection, key: key), data: last[key].flatMap { $0 })
+            }
+        }
+    }
+
+    private func resolved(_ part: (collection: String, batch: StorageBatch)) async throws -> Part {
+        var batch = part.batch
+        if batch.operations.contains(.removeAll) {
+            // Each item has a change of its own in the outbox.
+            let existing = try await collections.engine(part.collection).fetchKeys()
+            let written = batch.operations.compactMap { operation in
+                if case .write(let key, _) = operation { key } else { nil }
+            }
+            batch.operations = batch.operations.flatMap { operation -> [StorageOperation] in
+                operation == .removeAll
+                    ? (existing + written).map { .remove(key: $0) } : [operation]
+            }
+        }
+        return Part(collection: part.collection, batch: batch, isConditional: part.batch.conditions != nil)
+    }
+
+    /// Keeps the properties that the app's type does not know.
+    private func preserve(in part: inout Part, _ reading: OutboxStorage.Reading) throws {
+        guard let known = collections.collection(part.collection)?.known else { return }
+        part.batch.operations = part.batch.operations.map { operation in
+            guard case .write(let key, let data) = operation,
+                let stored = reading.items[SyncItemID(collection: part.collection, key: key)]
+            else { return operation }
+            do {
+                let known = try known(stored, key)
+                return .write(key: key, data: JSONMerge.preserving(data, known: known, stored: stored))
+            } catch {
+                // The stored item is not one that this version of the app can read, so it is replaced.
+                return operation
+            }
+        }
+    }
+
+    // MARK: Effects
+
+    /// Takes changes from the outbox for a request.
+    func prepare(limit: Int) async throws -> SentRequest? {
+        let limit = min(limit, remote.maximumItems)
+        let items = try await outbox.candidates(limit: limit, maximumBytes: Self.maximumBytes)
+        // Changes of collections that this program has not opened wait.
+        let open = items.filter { collections.collection($0.collection) != nil }
+        if open.isEmpty { return nil }
+        return try await transact(open, needsPlace: true) { draft in
+            let request = draft.take(open, upTo: limit, maximumBytes: Self.maximumBytes)
+            return draft.requests.last { $0.id == request?.id }
+        }.result
+    }
+
+    private func batch(_ id: UUID) async throws -> SyncBatch? {
+        let place = try await outbox.fetchPlace()
+        guard let sent = place.requests.first(where: { $0.id == id }) else { return nil }
+        var reading = try await outbox.read(sent.items, needsPlace: false, emptyDraft, collections.engine)
+        reading.draft.requests = [sent]
+        return reading.draft.request(id).map { request in
+            SyncBatch(
+                id: id,
+                changes: request.changes.map {
+                    SyncBatch.Change(collection: $0.item.collection, key: $0.item.key, base: $0.base, data: $0.data)
+                })
+        }
+    }
+
+    /// Sends a request.
+    ///
+    /// - Returns: The answer; `nil` if its outcome is known already.
+    /// - Throws: An error if there is none.
+    func send(_ id: UUID) async throws -> SyncAnswer? {
+        guard let batch = try await batch(id) else { return nil }
+        if batch.changes.count > remote.maximumItems {
+            return .refused(
+                SyncFailure(
+                    code: StorageError.Code.invalidArgument.rawValue,
+                    message: "The remote database can't change \(batch.changes.count) items together."))
+        }
+        do {
+            return try await remote.apply(batch) ? .applied : .conflict
+        } catch let error as StorageError where error.isRefusal {
+            return .refused(SyncFailure(error))
+        }
+    }
+
+    func fence(_ id: UUID) async throws -> Bool {
+        guard let batch = try await batch(id) else { return true }
+        return try await remote.fence(batch)
+    }
+
+    func signals(of names: [String]) -> AsyncStream<SyncMachine.Event> {
+        let (stream, continuation) = AsyncStream<SyncMachine.Event>.makeStream()
+        let remote = remote.signals(of: names)
+        // Other programs may write to the same database.
+        let logs = names.compactMap { collections.collection($0)?.engine.log }
+        let task = Task { [origin] in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in remote { continuation.yield(.remoteChanged) } }
+                for log in logs {
+                    group.addTask {
+                        for await _ in log.changeSignals(excluding: origin) { continuation.yield(.outboxChanged) }
+                    }
+                }
+            }
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return stream
+    }
+}
+
+extension StorageError {
+    /// Whether the same change would be refused again.
+    fileprivate var isRefusal: Bool {
+        let temporary: Set<Code> = [
+            .unreachable, .timedOut, .inputOutput, .locked, .suspended, .closed, .storageFull, .placeRemoved,
+            .cannotOpen, Code(rawValue: "rateLimited"), Code(rawValue: "unauthorized"),
+        ]
+        return !temporary.contains(code)
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}

@@ -1,0 +1,204 @@
+public import Bodega
+import Foundation
+
+/// Engines as the remote database: those of a server, a PostgreSQL database, or others.
+///
+/// The engines need conditional batches, see `StorageTraits.conditional`. With a log, a pull reads what has changed;
+/// otherwise it reads all items. Transactions over several collections need engines of one database.
+public final class EngineSyncRemote: SyncRemote {
+    private let open: @Sendable (String) async throws -> any StorageBackend
+    private let opened = Locked<[String: any StorageBackend]>([:])
+
+    public let maximumItems: Int
+    public let signalsChanges: Bool
+
+    /// Creates a remote database.
+    ///
+    /// - Parameters:
+    ///   - maximumItems: The maximum number of items that the engines change together.
+    ///   - signalsChanges: Whether the engines have logs.
+    ///   - open: Opens the engine on a collection. It is called when it is needed first, and again after an error.
+    public init(
+        maximumItems: Int = 1_000, signalsChanges: Bool = true,
+        _ open: @escaping @Sendable (_ collection: String) async throws -> any StorageEngine
+    ) {
+        (self.maximumItems, self.signalsChanges) = (maximumItems, signalsChanges)
+        self.open = { try await open($0).backend }
+    }
+
+    /// The engine on a collection.
+    private func engine(_ collection: String) async throws -> any StorageBackend {
+        if let engine = opened.withLock({ $0[collection] }) { return engine }
+        let engine = try await open(collection)
+        guard engine.traits.contains(.conditional) else {
+            throw StorageError(
+                .invalidArgument,
+                "\(type(of: engine)) can't be synchronized with: it has no conditional batches.")
+        }
+        return opened.withLock { opened in
+            if let other = opened[collection] { return other }
+            opened[collection] = engine
+            return engine
+        }
+    }
+
+    /// Opens engines again after an error that may concern them.
+    private func reopening<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as StorageError where [.closed, .placeRemoved, .cannotOpen].contains(error.code) {
+            opened.withLock { $0 = [:] }
+            throw error
+        }
+    }
+
+    public func apply(_ batch: SyncBatch) async throws -> Bool {
+        try await reopening {
+            var parts: [(engine: any StorageBackend, batch: StorageBatch)] = []
+            for (collection, changes) in batch.collections {
+                var part = StorageBatch(
+                    changes.map { change in
+                        change.data.map { .write(key: change.key, data: $0) } ?? .remove(key: change.key)
+                    },
+                    if: changes.map { StorageCondition(key: $0.key, data: $0.base) })
+                part.origin = StorageOrigin(id: batch.id)
+                parts.append((try await engine(collection), part))
+            }
+            return try await StorageBatchGroup.apply(parts).allSatisfy(\.value.wasApplied)
+        }
+    }
+
+    public func fence(_ batch: SyncBatch) async throws -> Bool {
+        // An engine of this package never applies a batch after it has thrown.
+        false
+    }
+
+    public func pull(
+        _ places: [String: StorageCursor?], needing keys: [String: [CacheKey]],
+        _ receive: @escaping @Sendable (SyncNews) async throws -> Void
+    ) async throws {
+        try await reopening {
+            var cursors: [String: StorageCursor] = [:]
+            for (collection, cursor) in places { cursors[collection] = cursor }
+            let deltas = try await deltas(since: cursors)
+            for collection in places.keys.sorted() {
+                let engine = try await engine(collection)
+                if let delta = deltas[collection] {
+                    try await receive(.begin(collection: collection, isWhole: false))
+                    try await pass(delta, of: collection, receive)
+                    try await passItems(keys[collection] ?? [], of: collection, engine, receive)
+                    try await receive(.end(collection: collection, cursor: delta.cursor))
+                } else {
+                    try await passAll(of: collection, engine, receive)
+                }
+            }
+        }
+    }
+
+    /// The changes of collections, all from one moment if the engines can; none of one whose log does not reach back.
+    private func deltas(since cursors: [String: StorageCursor]) async throws -> [String: StorageDelta] {
+        var engines: [String: any StorageBackend] = [:]
+        for collection in cursors.keys { engines[collection] = try await engine(collection) }
+        let found = Locked<[String: StorageDelta]>([:])
+        let read: @Sendable () async throws -> Void = { [engines] in
+            for (collection, cursor) in cursors {
+                let request = ChangesRequest(since: cursor, needsItems: true)
+                let delta = try await engines[collection]?.log?.fetchChanges(request).value
+                found.withLock { $0[collection] = delta }
+            }
+        }
+        if cursors.count > 1, let database = engines.values.first?.groupDatabase {
+            try await database.atOneMoment(read)
+        } else {
+            try await read()
+        }
+        return found.withLock { $0 }
+    }
+
+    private func pass(
+        _ delta: StorageDelta, of collection: String, _ receive: (SyncNews) async throws -> Void
+    ) async throws {
+        var (last, order): ([CacheKey: StorageChange.Kind], [CacheKey]) = ([:], [])
+        for change in delta.changes where last.updateValue(change.kind, forKey: change.key) == nil {
+            order.append(change.key)
+        }
+        let items = Dictionary(delta.items.map { ($0.key, $0.data) }) { first, _ in first }
+        let news = order.map { key in (key: key, data: items[key]) }
+        let batches = Set(delta.changes.compactMap { $0.origin?.shared.id })
+        if !news.isEmpty { try await receive(.items(news, collection: collection, batches: batches)) }
+    }
+
+    private func passItems(
+        _ keys: [CacheKey], of collection: String, _ engine: any StorageBackend,
+        _ receive: (SyncNews) async throws -> Void
+    ) async throws {
+        if keys.isEmpty { return }
+        let request = FetchRequest(keys, options: ReadOptions(needsOriginal: true))
+        let items = try await engine.fetch(request).value
+        let found = Dictionary(items.map { ($0.key, $0.data) }) { first, _ in first }
+        let news = keys.map { (key: $0, data: found[$0]) }
+        try await receive(.items(news, collection: collection, batches: []))
+    }
+
+    private func passAll(
+        of collection: String, _ engine: any StorageBackend, _ receive: (SyncNews) async throws -> Void
+    ) async throws {
+        try await receive(.begin(collection: collection, isWhole: true))
+        // What changes while the items are read comes again after this cursor.
+        let cursor = try await engine.log?.fetchCursor()
+        try await engine.readParts(options: ReadOptions(needsOriginal: true)) { part in
+            let news = part.value.map { (key: $0.key, data: Data?.some($0.data)) }
+            if !news.isEmpty { try await receive(.items(news, collection: collection, batches: [])) }
+            if part.report.unreadable.isEmpty { return }
+            let keys = part.report.unreadable.compactMap(\.key)
+            guard keys.count == part.report.unreadable.count else {
+                throw StorageError(
+                    .damaged, "An item of the remote database can't be read.", cause: part.report.unreadable.first)
+            }
+            try await receive(.unreadable(keys, collection: collection))
+        }
+        try await receive(.end(collection: collection, cursor: cursor))
+    }
+
+    public func signals(of collections: [String]) -> AsyncStream<Void> {
+        let signals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let task = Task {
+            await withTaskGroup(of: Void.self) { group in
+                for collection in collections {
+                    group.addTask { await self.follow(collection, signals.continuation) }
+                }
+            }
+        }
+        signals.continuation.onTermination = { _ in task.cancel() }
+        return signals.stream
+    }
+
+    private func follow(_ collection: String, _ signals: AsyncStream<Void>.Continuation) async {
+        var delay = Duration.milliseconds(500)
+        while !Task.isCancelled {
+            do {
+                let engine = try await engine(collection)
+                guard let log = engine.log else { return }
+                delay = .milliseconds(500)
+                for await _ in log.changeSignals(excluding: nil) { signals.yield() }
+            } catch {
+                // The pull that follows reports the error.
+                signals.yield()
+            }
+            do { try await Task.sleep(for: delay * Double.random(in: 0.5...1)) } catch { return }
+            delay = min(delay * 2, .seconds(8))
+        }
+    }
+}
+
+extension SyncBatch {
+    /// The changes of each collection, in their order.
+    fileprivate var collections: [(name: String, changes: [Change])] {
+        var (order, changes): ([String], [String: [Change]]) = ([], [:])
+        for change in self.changes {
+            if changes[change.collection] == nil { order.append(change.collection) }
+            changes[change.collection, default: []].append(change)
+        }
+        return order.map { ($0, changes[$0] ?? []) }
+    }
+}
