@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "BodegaPostgres", targets: ["BodegaPostgres"]),
         .library(name: "BodegaRemote", targets: ["BodegaRemote"]),
         .library(name: "BodegaServer", targets: ["BodegaServer"]),
+        .library(name: "BodegaSync", targets: ["BodegaSync"]),
         .library(name: "BodegaWebTokens", targets: ["BodegaWebTokens"]),
         .library(name: "BodegaTestSupport", targets: ["BodegaTestSupport"]),
         .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
@@ -132,6 +133,10 @@ let package = Package(
         ),
         // What BodegaServer and BodegaRemote send to each other.
         .target(name: "BodegaMessages", dependencies: ["Bodega", "RecordCoder"]),
+        .target(
+            name: "BodegaSync",
+            dependencies: ["Bodega", "RecordCoder", .product(name: "Logging", package: "swift-log")]
+        ),
         // PostgreSQL's client library, needed only with the trait Postgres.
         .systemLibrary(
             name: "CPostgres",
@@ -227,6 +232,10 @@ let package = Package(
             name: "BodegaHTTPTests",
             dependencies: ["Bodega", "BodegaHTTP", "BodegaTesting", "Boutique", "TestSupport"],
             exclude: ["Server/server.py"]
+        ),
+        .testTarget(
+            name: "BodegaSyncTests",
+            dependencies: ["BodegaSync", "BodegaTesting", "RecordCoder", "TestSupport"]
         ),
         .testTarget(
             name: "BodegaCommandsTests",
