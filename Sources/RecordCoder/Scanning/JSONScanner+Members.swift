@@ -76,6 +76,19 @@ extension JSONScanner {
         }
     }
 
+    /// Moves past the end of an array or object, or to its next element.
+    ///
+    /// - Returns: Whether it was the end.
+    package mutating func ends(_ closing: UInt8, isFirst: Bool) throws(JSONScanError) -> Bool {
+        skipWhitespace()
+        if try peek() == closing {
+            try expect(closing)
+            return true
+        }
+        if !isFirst { try expect(UInt8(ascii: ",")) }
+        return false
+    }
+
     private static func visit(
         _ bytes: UnsafeRawBufferPointer,
         _ range: Range<Int>,

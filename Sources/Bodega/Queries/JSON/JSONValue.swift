@@ -80,21 +80,6 @@ package enum JSONValue: Sendable {
     }
 }
 
-extension JSONScanner {
-    /// Moves past the end of an array or object, or to its next element.
-    ///
-    /// - Returns: Whether it was the end.
-    fileprivate mutating func ends(_ closing: UInt8, isFirst: Bool) throws(JSONScanError) -> Bool {
-        skipWhitespace()
-        if try peek() == closing {
-            try expect(closing)
-            return true
-        }
-        if !isFirst { try expect(UInt8(ascii: ",")) }
-        return false
-    }
-}
-
 extension JSONValue: Equatable {
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {

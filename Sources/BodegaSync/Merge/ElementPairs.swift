@@ -1,0 +1,218 @@
+/// Finds out which elements of two arrays are the same one.
+///
+/// Elements have no names. A program that drops what it does not know also changes the order of some arrays, namely of
+/// sets, and of dictionaries whose keys are not texts, which Swift encodes as keys and values in turn. A user inserts,
+/// removes, moves and edits elements.
+struct ElementPairs {
+    private let elements: [MergeNode]
+    private let others: [MergeNode]
+    /// The index of each element's partner.
+    private(set) var partners: [Int?]
+    /// Whether another element has a partner, or can have none.
+    private var isTaken: [Bool]
+
+    private init(of elements: [MergeNode], in others: [MergeNode]) {
+        (self.elements, self.others) = (elements, others)
+        partners = Array(repeating: nil, count: elements.count)
+        isTaken = Array(repeating: false, count: others.count)
+    }
+
+    private mutating func pair(_ index: Int, _ other: Int) {
+        partners[index] = other
+        isTaken[other] = true
+    }
+
+    private var unpaired: [Int] { elements.indices.filter { partners[$0] == nil } }
+    private var free: [Int] { others.indices.filter { !isTaken[$0] } }
+}
+
+// MARK: - Stored elements
+
+extension ElementPairs {
+    /// Finds the stored elements that a program has decoded and encoded again.
+    ///
+    /// Equal elements belong together, then the values that follow equal scalars, then objects that are equal in those
+    /// members which have the same values in both arrays, in any order. What remains is in the same order.
+    ///
+    /// - Returns: The index of the stored element of each known one; `nil` if an element has none.
+    static func counterparts(of known: [MergeNode], in stored: [MergeNode]) -> [Int]? {
+        var pairs = ElementPairs(of: known, in: stored)
+        if known.count == stored.count {
+            for index in known.indices where known[index].value == stored[index].value { pairs.pair(index, index) }
+        }
+        pairs.pairEqual()
+        pairs.pairValuesOfKeys()
+        pairs.pairEqualInStableMembers()
+        pairs.pairSuccessors { _, _ in true }
+        let partners = pairs.partners.compactMap { $0 }
+        return partners.count == known.count ? partners : nil
+    }
+
+    /// Pairs what follows equal scalars, such as the values of a dictionary.
+    private mutating func pairValuesOfKeys() {
+        for index in unpaired where index > 0 {
+            guard case .scalar = elements[index - 1].content, let key = partners[index - 1], key + 1 < others.count,
+                !isTaken[key + 1], elements[index - 1].value == others[key].value
+            else { continue }
+            pair(index, key + 1)
+        }
+    }
+
+    /// Pairs objects by all members that have the same values equally often in both arrays.
+    private mutating func pairEqualInStableMembers() {
+        let (left, right) = (unpaired, free)
+        guard left.count == right.count else { return }
+        var surplus: [MemberValue: Int] = [:]
+        for index in left { for member in members(elements[index]) { surplus[member, default: 0] += 1 } }
+        for index in right { for member in members(others[index]) { surplus[member, default: 0] -= 1 } }
+        let unstable = Set(surplus.filter { $0.value != 0 }.keys.map(\.name))
+        func signature(_ node: MergeNode) -> Set<MemberValue> {
+            Set(members(node).filter { !unstable.contains($0.name) })
+        }
+        let signatures = right.map { signature(others[$0]) }
+        for (index, other) in zip(left, right.indices) where !signatures[other].isEmpty {
+            if signature(elements[index]) == signatures[other] { pair(index, right[other]) }
+        }
+        var rest: [Set<MemberValue>: [Int]] = [:]
+        for (other, signature) in zip(right, signatures).reversed() where !isTaken[other] {
+            rest[signature, default: []].append(other)
+        }
+        for index in left where partners[index] == nil {
+            let signature = signature(elements[index])
+            if !signature.isEmpty, let other = rest[signature]?.popLast() { pair(index, other) }
+        }
+    }
+}
+
+// MARK: - Edited elements
+
+extension ElementPairs {
+    /// Finds the elements that a user has kept or edited.
+    ///
+    /// Equal elements belong together, then objects with the same `id`; one with another `id` is new. Then as many
+    /// elements in a row as before have been edited in place; otherwise objects that alone have a value in a member in
+    /// common belong together. What remains is in the same order.
+    ///
+    /// - Parameter id: The number of the name `id`.
+    /// - Returns: The index of the element from which each new one comes; `nil` if it comes from none.
+    static func origins(of new: [MergeNode], in known: [MergeNode], id: Int) -> [Int?] {
+        var pairs = ElementPairs(of: new, in: known)
+        pairs.pairEnds()
+        pairs.pairEqual()
+        let isNew = pairs.pairByIdentifiers(id)
+        pairs.pairEqualRuns(except: isNew)
+        pairs.pairByUniqueMembers(except: isNew)
+        pairs.pairSuccessors { index, other in
+            !isNew.contains(index) && new[index].hasSameKind(as: known[other])
+        }
+        return pairs.partners
+    }
+
+    /// Pairs the equal elements at the start, and those at the end.
+    private mutating func pairEnds() {
+        let shared = min(elements.count, others.count)
+        let start = (0..<shared).first { elements[$0].value != others[$0].value } ?? shared
+        for index in 0..<start { pair(index, index) }
+        let shift = others.count - elements.count
+        for index in elements.indices.dropFirst(start).reversed() {
+            guard index + shift >= start, elements[index].value == others[index + shift].value else { return }
+            pair(index, index + shift)
+        }
+    }
+
+    /// Pairs objects with the same identifier, if no two elements have the same one.
+    ///
+    /// - Returns: The elements with other identifiers.
+    private mutating func pairByIdentifiers(_ id: Int) -> Set<Int> {
+        func identifiers(_ nodes: [MergeNode], _ indices: [Int]) -> [Int: Int]? {
+            let all = indices.compactMap { index in
+                members(nodes[index]).first { $0.name == id }.map { ($0.value, index) }
+            }
+            let byIdentifier = Dictionary(all) { first, _ in first }
+            return byIdentifier.count == all.count ? byIdentifier : nil
+        }
+        guard let left = identifiers(elements, unpaired), let right = identifiers(others, free) else { return [] }
+        for (identifier, other) in right {
+            if let index = left[identifier] { pair(index, other) } else { isTaken[other] = true }
+        }
+        return Set(left.values.filter { partners[$0] == nil })
+    }
+
+    /// Pairs elements between the same neighbours if there are as many as before.
+    private mutating func pairEqualRuns(except isNew: Set<Int>) {
+        var index = 0
+        while index < elements.count {
+            guard partners[index] == nil else {
+                index += 1
+                continue
+            }
+            let end = elements.indices.dropFirst(index).first { partners[$0] != nil } ?? elements.count
+            let start = index == 0 ? 0 : (partners[index - 1] ?? -1) + 1
+            let otherEnd = others.indices.dropFirst(start).first { isTaken[$0] } ?? others.count
+            if otherEnd - start == end - index {
+                for offset in 0..<end - index
+                where !isNew.contains(index + offset)
+                    && elements[index + offset].hasSameKind(as: others[start + offset])
+                {
+                    pair(index + offset, start + offset)
+                }
+            }
+            index = end
+        }
+    }
+
+    /// Pairs objects by a member whose value is in one object of each array.
+    private mutating func pairByUniqueMembers(except isNew: Set<Int>) {
+        func owners(_ nodes: [MergeNode], _ indices: [Int]) -> [MemberValue: Int?] {
+            var owners: [MemberValue: Int?] = [:]
+            for index in indices {
+                for member in members(nodes[index]) { owners[member] = owners[member] == nil ? index : .some(nil) }
+            }
+            return owners
+        }
+        let indices = unpaired.filter { !isNew.contains($0) }
+        let (left, right) = (owners(elements, indices), owners(others, free))
+        for index in indices {
+            let owner = members(elements[index]).lazy.compactMap { member in
+                left[member] == .some(index) ? right[member] ?? nil : nil
+            }.first { !isTaken[$0] }
+            if let owner { pair(index, owner) }
+        }
+    }
+}
+
+// MARK: - Both
+
+extension ElementPairs {
+    /// A member's name and value, as numbers of ``MergeValues``.
+    private struct MemberValue: Hashable {
+        let name: Int
+        let value: Int
+    }
+
+    private func members(_ node: MergeNode) -> [MemberValue] {
+        (node.members ?? []).map { MemberValue(name: $0.name, value: $0.value.value) }
+    }
+
+    /// Pairs equal elements in their order.
+    private mutating func pairEqual() {
+        var equal: [Int: [Int]] = [:]
+        for other in free.reversed() { equal[others[other].value, default: []].append(other) }
+        for index in unpaired {
+            if let other = equal[elements[index].value]?.popLast() { pair(index, other) }
+        }
+    }
+
+    /// Pairs each element with the one that follows its predecessor's partner.
+    private mutating func pairSuccessors(where condition: (Int, Int) -> Bool) {
+        var next = 0
+        for index in elements.indices {
+            if let partner = partners[index] {
+                next = partner + 1
+            } else if next < others.count, !isTaken[next], condition(index, next) {
+                pair(index, next)
+                next += 1
+            }
+        }
+    }
+}
