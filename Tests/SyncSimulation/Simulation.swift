@@ -1,1 +1,282 @@
-package enum Placeholder {}
+import Bodega
+import BodegaSync
+import BodegaTesting
+import Foundation
+
+/// Several clients and a server in virtual time, with faults. Equal options give equal runs.
+///
+/// The clients use the state machine and the outbox of the product. What carries out their effects, the network, the
+/// local databases and the server are simulated, so that each moment of a crash and each order of messages can occur.
+package final class Simulation {
+    /// The time without faults in which the clients must come to an end.
+    private static let patience = 60_000
+
+    let options: SimulationOptions
+    var server = SimulatedServer()
+    var checks = SimulationChecks()
+    private(set) var now = 0
+    private(set) var isHealed = false
+    private(set) var clients: [SimulatedClient] = []
+    private var queue = EventQueue()
+    private var users: SeededGenerator
+    private var messages: SeededGenerator
+    private var accidents: SeededGenerator
+    private var lastToken = 0
+    /// The number of the server's life; messages to an earlier one are lost.
+    private var life = 0
+    private var isDown = false
+    /// The tokens that the server refuses, or never answers.
+    private var refused: Set<Int> = []
+    private var silent: Set<Int> = []
+    let policy: SyncConflictPolicy
+
+    /// Creates a simulation.
+    package init(_ options: SimulationOptions) {
+        self.options = options
+        users = SeededGenerator(seed: options.seed &* 3 &+ 1)
+        messages = SeededGenerator(seed: options.seed &* 5 &+ 2)
+        accidents = SeededGenerator(seed: options.seed &* 7 &+ 3)
+        policy = Int.random(in: 0..<4, using: &users) == 0 ? .earlierWins : .laterWins
+        if has(.oldLog), Bool.random(using: &accidents) { server.logAge = 5_000 }
+        if has(.oldReceipts), Bool.random(using: &accidents) { server.receiptAge = 10_000 }
+        checks.mayRepeat = server.logAge < .max && server.receiptAge < .max
+        for number in 0..<options.clients {
+            let seed = UInt64.random(in: .min ... .max, using: &users)
+            clients.append(SimulatedClient(number, seed: seed, version: number % 3, self))
+        }
+    }
+
+    /// Runs the simulation.
+    ///
+    /// - Returns: What is wrong; empty if nothing is.
+    package func run() -> [String] {
+        for client in clients {
+            for _ in 0..<Int.random(in: 0...2, using: &users) { client.addExisting() }
+            client.start()
+            if has(.programs), chance(4) { client.start() }
+        }
+        var time = 0
+        for _ in 0..<options.operations {
+            time += Int.random(in: 0..<4, using: &users) == 0
+                ? Int.random(in: 500...4_000, using: &users) : Int.random(in: 0...200, using: &users)
+            let client = clients[Int.random(in: 0..<clients.count, using: &users)]
+            let seed = UInt64.random(in: .min ... .max, using: &users)
+            schedule(at: time) { [unowned client] in
+                var generator = SeededGenerator(seed: seed)
+                client.act(&generator)
+            }
+        }
+        for _ in 0..<6 { scheduleAccident(before: time) }
+        let end = time + 1_000
+        schedule(at: end) { [unowned self] in heal() }
+        while let event = queue.next(), checks.violations.isEmpty {
+            now = event.time
+            event.body()
+            if isHealed, now >= end + 500, isQuiet { break }
+            if now > end + Self.patience { break }
+        }
+        if checks.violations.isEmpty { checkEnd() }
+        let violations = checks.violations
+        clients = []
+        queue = EventQueue()
+        return violations
+    }
+
+    // MARK: Time and chance
+
+    func schedule(at time: Int, _ body: @escaping () -> Void) { queue.add(time, body) }
+
+    func schedule(after delay: Int, _ body: @escaping () -> Void) { queue.add(now + delay, body) }
+
+    func has(_ fault: SimulationOptions.Fault) -> Bool { options.faults.contains(fault) }
+
+    func has(_ defect: Defect) -> Bool { options.defect == defect }
+
+    /// Whether something happens that does once in so many times.
+    func chance(_ rarity: Int) -> Bool { Int.random(in: 0..<rarity, using: &messages) == 0 }
+
+    func delay(upTo limit: Int) -> Int { Int.random(in: 1...limit, using: &messages) }
+
+    func newToken() -> Int {
+        lastToken += 1
+        return lastToken
+    }
+
+    func makeRefused(_ token: Int) { refused.insert(token) }
+
+    func makeSilent(_ token: Int) { silent.insert(token) }
+
+    // MARK: Messages
+
+    /// Sends a message to the server.
+    ///
+    /// - Parameters:
+    ///   - client: The sender.
+    ///   - body: What the server does. It can be called twice, or never.
+    func toServer(from client: SimulatedClient, _ body: @escaping () -> Void) {
+        transmit(client, isBlocked: { $0.isBlockedOut }) { [unowned self, life] in
+            if life == self.life, !isDown { body() }
+        }
+    }
+
+    func toClient(_ client: SimulatedClient, _ body: @escaping () -> Void) {
+        transmit(client, isBlocked: { $0.isBlockedIn }, body)
+    }
+
+    private func transmit(
+        _ client: SimulatedClient, isBlocked: @escaping (SimulatedClient) -> Bool, _ body: @escaping () -> Void
+    ) {
+        if isBlocked(client) { return }
+        if !isHealed, has(.loss), chance(10) { return }
+        let isDouble = !isHealed && has(.duplication) && chance(10)
+        for _ in 0..<(isDouble ? 2 : 1) {
+            let isLate = !isHealed && has(.delay) && chance(15)
+            schedule(after: delay(upTo: isLate ? 6_000 : 80)) { [unowned client] in
+                if !isBlocked(client) { body() }
+            }
+        }
+    }
+
+    /// Signals a change to all clients. A lost signal comes when the stream is open again.
+    private func signal() {
+        for client in clients {
+            let isLost = client.isBlockedIn || client.isBlockedOut || !isHealed && has(.loss) && chance(10)
+            if isLost, has(.reconnectionIsNoSignal) { continue }
+            schedule(after: isLost ? 2_000 + delay(upTo: 500) : delay(upTo: 80)) { [unowned self, unowned client] in
+                if client.isBlockedIn || client.isBlockedOut {
+                    if !has(.reconnectionIsNoSignal) { client.mustSignal = true }
+                } else {
+                    client.handle(.remoteChanged)
+                }
+            }
+        }
+    }
+
+    // MARK: Server
+
+    enum Reply { case answer(SyncAnswer), unauthorized, none }
+
+    /// The server's part of a request.
+    func apply(_ id: UUID, _ changes: [SyncChange], from client: SimulatedClient) -> Reply {
+        if !client.isAuthorized { return .unauthorized }
+        let tokens = changes.flatMap { change in change.data.map { Array(SimulatedItem($0).members.values) } ?? [] }
+        if tokens.contains(where: silent.contains) { return .none }
+        var changes = changes
+        if has(.noConditions) {
+            changes = changes.map { SyncChange(item: $0.item, base: server.items[$0.item], data: $0.data) }
+        }
+        let answer = server.apply(
+            id, changes, isRefused: tokens.contains(where: refused.contains), keepsReceipts: !has(.appliedTwice),
+            at: now)
+        switch answer {
+        case .applied(let commits):
+            for commit in commits { checks.committed(client.number, commit, at: now) }
+            for pair in SimulatedClient.pairs {
+                checks.checkPair(server.items[pair.first], server.items[pair.second], "the server", at: now)
+            }
+            signal()
+            return .answer(.applied)
+        case .repeated: return .answer(.applied)
+        case .conflict: return .answer(.conflict)
+        case .refused(let failure): return .answer(.refused(failure))
+        }
+    }
+
+    // MARK: Accidents
+
+    private func scheduleAccident(before end: Int) {
+        let time = Int.random(in: 0...max(end, 1), using: &accidents)
+        let length = Int.random(in: 200...10_000, using: &accidents)
+        let client = clients[Int.random(in: 0..<clients.count, using: &accidents)]
+        let kinds: [SimulationOptions.Fault] = [.partition, .crash, .crash, .failover, .expiry]
+        let kind = kinds[Int.random(in: 0..<kinds.count, using: &accidents)]
+        guard has(kind) else { return }
+        let (blocksIn, blocksOut) = (Bool.random(using: &accidents), Bool.random(using: &accidents))
+        schedule(at: time) { [unowned self, unowned client] in
+            if isHealed { return }
+            switch kind {
+            case .partition:
+                (client.isBlockedIn, client.isBlockedOut) = (blocksIn || !blocksOut, blocksOut || !blocksIn)
+                schedule(after: length) { [unowned self, unowned client] in end(of: client) }
+            case .crash: client.crash(for: min(length, 3_000))
+            case .failover:
+                server.failOver()
+                life += 1
+                isDown = true
+                schedule(after: min(length, 3_000)) { [unowned self] in isDown = false }
+            case .expiry: client.isAuthorized = false
+            default: break
+            }
+        }
+    }
+
+    /// Ends the partition of a client. Its stream is opened again soon.
+    private func end(of client: SimulatedClient) {
+        (client.isBlockedIn, client.isBlockedOut) = (false, false)
+        if has(.reconnectionIsNoSignal) { return }
+        schedule(after: delay(upTo: 2_000)) { [unowned client] in client.handle(.remoteChanged) }
+    }
+
+    private func heal() {
+        isHealed = true
+        isDown = false
+        for client in clients {
+            end(of: client)
+            client.restart()
+        }
+    }
+
+    // MARK: End
+
+    private var isQuiet: Bool { clients.allSatisfy { $0.isQuiet(server.items) } }
+
+    private func checkEnd() {
+        for client in clients where !client.isQuiet(server.items) {
+            checks.fail("client \(client.number) is stuck: \(client.difference(server.items))", at: now)
+        }
+        checks.checkWrites(server.items, at: now) { clients[$0].isParked($1) }
+    }
+}
+
+/// Events in the order of their times, and of their addition.
+private struct EventQueue {
+    struct Event {
+        let time: Int
+        let number: Int
+        let body: () -> Void
+    }
+
+    private var heap: [Event] = []
+    private var lastNumber = 0
+
+    mutating func add(_ time: Int, _ body: @escaping () -> Void) {
+        lastNumber += 1
+        heap.append(Event(time: time, number: lastNumber, body: body))
+        var place = heap.count - 1
+        while place > 0, comesBefore(place, (place - 1) / 2) {
+            heap.swapAt(place, (place - 1) / 2)
+            place = (place - 1) / 2
+        }
+    }
+
+    mutating func next() -> Event? {
+        guard let first = heap.first else { return nil }
+        let last = heap.removeLast()
+        if heap.isEmpty { return first }
+        heap[0] = last
+        var place = 0
+        while true {
+            var least = place
+            for child in [2 * place + 1, 2 * place + 2] where child < heap.count && comesBefore(child, least) {
+                least = child
+            }
+            if least == place { return first }
+            heap.swapAt(place, least)
+            place = least
+        }
+    }
+
+    private func comesBefore(_ left: Int, _ right: Int) -> Bool {
+        (heap[left].time, heap[left].number) < (heap[right].time, heap[right].number)
+    }
+}

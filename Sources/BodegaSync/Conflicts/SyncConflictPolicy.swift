@@ -5,6 +5,9 @@ public import Foundation
 public struct SyncConflictPolicy: Sendable {
     let merge: @Sendable (SyncVersions) -> MergeResult
 
+    /// Merges versions.
+    package func merged(_ versions: SyncVersions) -> MergeResult { merge(versions) }
+
     /// Merges JSON objects property by property. Where both have changed one, the change of this replica is taken: it
     /// comes later in the order of the remote database. A change wins over a removal.
     ///

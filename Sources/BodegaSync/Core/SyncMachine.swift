@@ -258,7 +258,9 @@ extension SyncMachine {
         requests[id]?.state = .answered(answer)
         switch answer {
         case .applied: groups = min(groups * 2, limits.maximumGroups)
-        case .conflict, .refused, .unanswered: groups = max(1, min(groups, request.groups) / 2)
+        case .conflict, .refused: groups = max(1, min(groups, request.groups) / 2)
+        // Each division would wait for several answers that never come.
+        case .unanswered: groups = 1
         }
         push = Lane()
         // The remote database can be reached.

@@ -1,0 +1,173 @@
+import Bodega
+import BodegaSync
+import BodegaTesting
+import Foundation
+
+/// A client of a simulation: a local database, one or two programs that use it, and a user.
+final class SimulatedClient {
+    /// What survives a crash.
+    struct Disk {
+        var records: [SyncItemID: OutboxRecord] = [:]
+        var items: [SyncItemID: Data] = [:]
+        var groups: [UUID: OutboxGroup] = [:]
+        var requests: [SentRequest] = []
+        var cursors: [String: SimulatedServer.Cursor] = [:]
+    }
+
+    /// A program, whose state is lost in a crash.
+    final class Program {
+        var machine: SyncMachine
+        var isRunning = true
+        var timer = 0
+
+        init(_ machine: SyncMachine) { self.machine = machine }
+    }
+
+    /// Items that are changed together only.
+    static let pairs = ["p", "q"].map { key in
+        (
+            first: SyncItemID(collection: "a", key: CacheKey(key)),
+            second: SyncItemID(collection: "b", key: CacheKey(key))
+        )
+    }
+
+    let number: Int
+    /// The version of the app, which knows two members more than its number says.
+    let version: Int
+    var disk = Disk()
+    var isBlockedIn = false
+    var isBlockedOut = false
+    var isAuthorized = true
+    /// Whether a signal waits for the end of a partition.
+    var mustSignal = false
+    private var programs: [Program] = []
+    unowned let simulation: Simulation
+    private let identifiers: Identifiers
+    /// Whether the collections may be from different moments, after a snapshot of them.
+    private var isBetween = true
+
+    init(_ number: Int, seed: UInt64, version: Int, _ simulation: Simulation) {
+        (self.number, self.version, self.simulation) = (number, version, simulation)
+        identifiers = Identifiers(seed: seed)
+    }
+
+    // MARK: Programs
+
+    /// Starts a program.
+    func start() {
+        if simulation.has(.requestsForgottenInCrash) { disk.requests = [] }
+        let program = Program(SyncMachine(requests: disk.requests, seed: identifiers.number()))
+        programs.append(program)
+        handle(.resume, program)
+    }
+
+    /// Ends all programs, and starts them again after a time.
+    func crash(for length: Int) {
+        let count = programs.count
+        for program in programs { program.isRunning = false }
+        programs = []
+        simulation.schedule(after: length) { [unowned self] in
+            while programs.count < count { start() }
+        }
+    }
+
+    /// Starts a program if there is none.
+    func restart() { if programs.isEmpty { start() } }
+
+    /// Passes an event to all programs.
+    func handle(_ event: SyncMachine.Event) { for program in programs { handle(event, program) } }
+
+    func handle(_ event: SyncMachine.Event, _ program: Program) {
+        guard program.isRunning else { return }
+        let effects = program.machine.step(event, now: .milliseconds(simulation.now))
+        for effect in effects { perform(effect, program) }
+    }
+
+    /// Runs a closure later, unless the program has ended until then.
+    func later(_ program: Program, upTo limit: Int, _ body: @escaping () -> Void) {
+        simulation.schedule(after: simulation.delay(upTo: limit)) { if program.isRunning { body() } }
+    }
+
+    func startTimer(_ program: Program, until time: Duration) {
+        program.timer += 1
+        let number = program.timer
+        let milliseconds = Int((time / .milliseconds(1)).rounded(.up))
+        simulation.schedule(at: max(milliseconds, simulation.now + 1)) { [unowned self] in
+            if program.timer == number { handle(.elapsed, program) }
+        }
+    }
+
+    // MARK: Transactions
+
+    /// Changes the local database in one transaction.
+    @discardableResult
+    func transact<Result>(_ change: (inout OutboxDraft) -> Result) -> Result {
+        let simulation = simulation
+        let (policy, defect) = (simulation.policy, simulation.options.defect)
+        var draft = OutboxDraft(newID: { [identifiers] in identifiers.uuid() }) { [identifiers] versions in
+            switch defect {
+            case .randomVersionWins:
+                let isLocal = identifiers.number() % 2 == 0
+                return MergeResult(data: isLocal ? versions.local : versions.remote, losses: [])
+            case .localVersionWins: return MergeResult(data: versions.local, losses: [])
+            case .remoteVersionWins: return MergeResult(data: versions.remote, losses: [])
+            default: return policy.merged(versions)
+            }
+        }
+        let old = disk.items
+        (draft.records, draft.items, draft.groups, draft.requests)
+            = (disk.records, disk.items, disk.groups, disk.requests)
+        let result = change(&draft)
+        (disk.records, disk.items, disk.groups, disk.requests)
+            = (draft.records, draft.items, draft.groups, draft.requests)
+        if !simulation.has(.lossesNotReported) { simulation.checks.reported(number, draft.outcomes) }
+        for item in Set(old.keys).union(disk.items.keys) where old[item] != disk.items[item] {
+            simulation.checks.shown(number, item, old[item], disk.items[item], at: simulation.now)
+        }
+        if !isBetween {
+            for pair in Self.pairs {
+                simulation.checks.checkPair(
+                    disk.items[pair.first], disk.items[pair.second], "client \(number)", at: simulation.now)
+            }
+        }
+        return result
+    }
+
+    func collectionsAreBetween(_ isBetween: Bool) { self.isBetween = isBetween }
+
+    // MARK: End
+
+    func isParked(_ item: SyncItemID) -> Bool { disk.records[item]?.edit?.failure != nil }
+
+    /// Whether nothing is left to do, and the user sees what the server has.
+    func isQuiet(_ items: [SyncItemID: Data]) -> Bool { difference(items).isEmpty }
+
+    func difference(_ items: [SyncItemID: Data]) -> String {
+        var differences: [String] = []
+        for (item, record) in disk.records where record.edit?.failure == nil || record.sent != nil {
+            differences.append("\(item.text) is pending")
+        }
+        for item in Set(items.keys).union(disk.items.keys) where items[item] != disk.items[item] && !isParked(item) {
+            let own = disk.items[item].map { String(decoding: $0, as: UTF8.self) } ?? "nothing"
+            let other = items[item].map { String(decoding: $0, as: UTF8.self) } ?? "nothing"
+            differences.append("\(item.text) is \(own) instead of \(other)")
+        }
+        if programs.contains(where: { $0.machine.hasRequests }) { differences.append("a request is on its way") }
+        return differences.sorted().joined(separator: ", ")
+    }
+}
+
+/// Identifiers of a client, the same for the same seed.
+private final class Identifiers: @unchecked Sendable {
+    // @unchecked because a simulation runs on one thread.
+    private var generator: SeededGenerator
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    func number() -> UInt64 { generator.next() }
+
+    func uuid() -> UUID {
+        var bits = (generator.next(), generator.next())
+        return UUID(uuid: withUnsafeBytes(of: &bits) { $0.loadUnaligned(as: uuid_t.self) })
+    }
+}

@@ -1,0 +1,27 @@
+/// What happens in a simulation.
+package struct SimulationOptions: Sendable, CustomStringConvertible {
+    /// A kind of fault.
+    package enum Fault: String, CaseIterable, Sendable {
+        case loss, duplication, delay, partition, crash, failover, expiry, oldLog, oldReceipts, poison, silence, programs
+    }
+
+    /// The seed of everything that is random.
+    package var seed: UInt64
+    /// The number of clients.
+    package var clients = 3
+    /// The number of operations of all users.
+    package var operations = 40
+    /// The faults that can happen.
+    package var faults = Set(Fault.allCases)
+    /// A defect that is planted, to see that it is found.
+    package var defect: Defect?
+
+    /// Creates options.
+    package init(seed: UInt64) { self.seed = seed }
+
+    package var description: String {
+        let faults = faults.map(\.rawValue).sorted().joined(separator: ",")
+        let defect = defect.map { " --defect \($0.rawValue)" } ?? ""
+        return "--seed \(seed) --clients \(clients) --operations \(operations) --faults \(faults)\(defect)"
+    }
+}
