@@ -52,4 +52,5 @@ package enum Defect: String, CaseIterable, Sendable {
     case parkedHoldsUpOthers
     case parkedForgotten
     case onlyFirstConflictMerged
+    case pullsOverlap
 }

@@ -140,9 +140,9 @@ extension SimulatedClient {
     }
 
     private func pull(_ answers: [UUID: SyncAnswer], _ program: Program) {
-        let cursors = disk.cursors
+        let (cursors, pulls) = (disk.cursors, disk.pulls)
         let needed = disk.requests.filter { answers[$0.id] != nil && answers[$0.id] != .applied }.flatMap(\.items)
-        let apply: (Pulled) -> Void = { [unowned self] pulled in receive(pulled, answers, program) }
+        let apply: (Pulled) -> Void = { [unowned self] pulled in receive(pulled, answers, program, pulls) }
         let finish = onlyOnce(program, timeLimit: Pulled?.none) { [unowned self] pulled in
             guard let pulled else { return handle(.pullFailed(Self.timeOut), program) }
             if pulled.isUnauthorized { return handle(.pullFailed(Self.unauthorized), program) }
@@ -173,7 +173,7 @@ extension SimulatedClient {
                     }
                 }
                 pulled.needed = needed.map { ($0, simulation.server.items[$0]) }
-                simulation.toClient(self) { [pulled] in
+                simulation.toClient(self) { [unowned self, pulled] in
                     if simulation.has(.answersOfPullsReordered), simulation.chance(3) {
                         // An old answer is taken for one to a later pull.
                         simulation.schedule(after: 1_000) { if program.isRunning { apply(pulled) } }
@@ -184,7 +184,9 @@ extension SimulatedClient {
         }
     }
 
-    private func receive(_ pulled: Pulled, _ answers: [UUID: SyncAnswer], _ program: Program) {
+    /// - Parameter pulls: The number of pulls when this one began. Another program may have pulled since.
+    private func receive(_ pulled: Pulled, _ answers: [UUID: SyncAnswer], _ program: Program, _ pulls: Int) {
+        guard isCurrent(pulls) else { return handle(.pullFailed(Self.timeOut), program) }
         let isIgnored =
             simulation.has(.pullsWaitForQueue) && !disk.records.isEmpty
             || simulation.has(.pullDuringPushIgnored) && !disk.requests.isEmpty
@@ -214,29 +216,36 @@ extension SimulatedClient {
         }
         if isWhole {
             collectionsAreBetween(true)
-            passOn(parts[...], pulled, answers, program)
+            disk.pulls += 1
+            passOn(parts[...], pulled, answers, program, disk.pulls)
         } else if simulation.has(.transactionPulledInParts) {
-            passOn(parts[...], pulled, answers, program)
+            disk.pulls += 1
+            passOn(parts[...], pulled, answers, program, disk.pulls)
         } else {
-            finish(parts.first ?? [], pulled, answers, program)
+            finish(parts.first ?? [], pulled, answers, program, pulls)
         }
     }
+
+    private func isCurrent(_ pulls: Int) -> Bool { disk.pulls == pulls || simulation.has(.pullsOverlap) }
 
     /// Stores parts of a snapshot, each in a transaction.
     private func passOn(
         _ parts: ArraySlice<[(item: SyncItemID, data: Data?)]>, _ pulled: Pulled, _ answers: [UUID: SyncAnswer],
-        _ program: Program
+        _ program: Program, _ pulls: Int
     ) {
-        guard let part = parts.first else { return finish([], pulled, answers, program) }
+        guard let part = parts.first else { return finish([], pulled, answers, program, pulls) }
+        guard isCurrent(pulls) else { return handle(.pullFailed(Self.timeOut), program) }
         transact { draft in for (item, data) in part { draft.receive(item, data) } }
-        later(program, upTo: 20) { [unowned self] in passOn(parts.dropFirst(), pulled, answers, program) }
+        later(program, upTo: 20) { [unowned self] in passOn(parts.dropFirst(), pulled, answers, program, pulls) }
     }
 
     /// Ends a pull: removes what a snapshot does not have, ends requests, and remembers the cursors.
     private func finish(
         _ items: [(item: SyncItemID, data: Data?)], _ pulled: Pulled, _ answers: [UUID: SyncAnswer],
-        _ program: Program
+        _ program: Program, _ pulls: Int
     ) {
+        guard isCurrent(pulls) else { return handle(.pullFailed(Self.timeOut), program) }
+        disk.pulls += 1
         let isWhole = pulled.news.contains(where: \.isWhole)
         if !isWhole, !simulation.has(.transactionPulledInParts) { collectionsAreBetween(false) }
         var removed: [SyncItemID] = []

@@ -13,6 +13,7 @@ extension SimulatedClient {
     /// Adds an item before anything is synchronized.
     func addExisting() {
         let item = SyncItemID(collection: "a", key: CacheKey(Self.keys[number % 3]))
+        if disk.items[item] != nil { return }
         var content = SimulatedItem()
         let token = simulation.newToken()
         content.members["a"] = token
@@ -37,7 +38,7 @@ extension SimulatedClient {
         handle(.outboxChanged)
     }
 
-    private func write(_ changes: [(item: SyncItemID, data: Data?)], asOne isOne: Bool = false) {
+    private func store(_ changes: [(item: SyncItemID, data: Data?)], asOne isOne: Bool = false) {
         let divides = simulation.has(.transactionDivided)
         if simulation.has(.tornTransaction), simulation.chance(4) {
             for (item, data) in changes { disk.items[item] = data }
@@ -73,13 +74,16 @@ extension SimulatedClient {
             simulation.checks.fail("client \(number) loses a member of \(item.text)", at: simulation.now)
         }
         simulation.checks.wrote(token, number, item, member, at: simulation.now)
-        write([(item, data)])
+        store([(item, data)])
     }
 
     private func remove(_ item: SyncItemID) {
         guard disk.items[item] != nil else { return }
-        simulation.checks.wrote(simulation.newToken(), number, item, nil, at: simulation.now)
-        write([(item, nil)])
+        let token = simulation.newToken()
+        simulation.checks.wrote(token, number, item, nil, at: simulation.now)
+        store([(item, nil)])
+        // The server has no item that the removal concerns.
+        if disk.records[item]?.server == nil { simulation.checks.hasNoEffect(token, item) }
     }
 
     /// Removes an item and adds one under the same key.
@@ -92,7 +96,7 @@ extension SimulatedClient {
         if simulation.has(.insertionAfterRemovalIsLost), disk.records[item]?.edit?.data == .some(nil) {
             disk.items[item] = new.data
         } else {
-            write([(item, new.data)])
+            store([(item, new.data)])
         }
     }
 
@@ -102,7 +106,7 @@ extension SimulatedClient {
         var new = SimulatedItem()
         new.members["p"] = token
         for item in [pair.first, pair.second] { simulation.checks.wrote(token, number, item, "p", at: simulation.now) }
-        write([(pair.first, new.data), (pair.second, new.data)], asOne: true)
+        store([(pair.first, new.data), (pair.second, new.data)], asOne: true)
     }
 
     /// Adds an item that the server refuses or never answers, alone or in a transaction; or makes one acceptable again.
@@ -116,7 +120,7 @@ extension SimulatedClient {
         var new = SimulatedItem()
         new.members["a"] = token
         for item in items { simulation.checks.wrote(token, number, item, "a", at: simulation.now) }
-        write(items.map { ($0, new.data) }, asOne: true)
+        store(items.map { ($0, new.data) }, asOne: true)
     }
 
     private func dealWithParked(_ random: inout SeededGenerator) {

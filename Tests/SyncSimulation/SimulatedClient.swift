@@ -12,6 +12,8 @@ final class SimulatedClient {
         var groups: [UUID: OutboxGroup] = [:]
         var requests: [SentRequest] = []
         var cursors: [String: SimulatedServer.Cursor] = [:]
+        /// The number of pulls that have stored something.
+        var pulls = 0
     }
 
     /// A program, whose state is lost in a crash.
@@ -120,9 +122,9 @@ final class SimulatedClient {
         let result = change(&draft)
         (disk.records, disk.items, disk.groups, disk.requests)
             = (draft.records, draft.items, draft.groups, draft.requests)
-        if !simulation.has(.lossesNotReported) { simulation.checks.reported(number, draft.outcomes) }
+        if !simulation.has(.lossesNotReported) { simulation.checks.reported(number, draft.outcomes, at: simulation.now) }
         for item in Set(old.keys).union(disk.items.keys) where old[item] != disk.items[item] {
-            simulation.checks.shown(number, item, old[item], disk.items[item], at: simulation.now)
+            simulation.checks.shown(number, item, from: old[item], to: disk.items[item], at: simulation.now)
         }
         if !isBetween {
             for pair in Self.pairs {

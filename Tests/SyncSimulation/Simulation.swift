@@ -39,7 +39,8 @@ package final class Simulation {
         policy = Int.random(in: 0..<4, using: &users) == 0 ? .earlierWins : .laterWins
         if has(.oldLog), Bool.random(using: &accidents) { server.logAge = 5_000 }
         if has(.oldReceipts), Bool.random(using: &accidents) { server.receiptAge = 10_000 }
-        checks.mayRepeat = server.logAge < .max && server.receiptAge < .max
+        checks.mayRepeat = server.receiptAge < .max && (server.logAge < .max || has(.failover))
+        checks.traced = options.traced
         for number in 0..<options.clients {
             let seed = UInt64.random(in: .min ... .max, using: &users)
             clients.append(SimulatedClient(number, seed: seed, version: number % 3, self))
@@ -185,7 +186,7 @@ package final class Simulation {
     // MARK: Accidents
 
     private func scheduleAccident(before end: Int) {
-        let time = Int.random(in: 0...max(end, 1), using: &accidents)
+        let time = Int.random(in: 0...Swift.max(end, 1), using: &accidents)
         let length = Int.random(in: 200...10_000, using: &accidents)
         let client = clients[Int.random(in: 0..<clients.count, using: &accidents)]
         let kinds: [SimulationOptions.Fault] = [.partition, .crash, .crash, .failover, .expiry]
@@ -197,7 +198,7 @@ package final class Simulation {
             switch kind {
             case .partition:
                 (client.isBlockedIn, client.isBlockedOut) = (blocksIn || !blocksOut, blocksOut || !blocksIn)
-                schedule(after: length) { [unowned self, unowned client] in end(of: client) }
+                schedule(after: length) { [unowned self, unowned client] in endPartition(of: client) }
             case .crash: client.crash(for: min(length, 3_000))
             case .failover:
                 server.failOver()
@@ -211,7 +212,7 @@ package final class Simulation {
     }
 
     /// Ends the partition of a client. Its stream is opened again soon.
-    private func end(of client: SimulatedClient) {
+    private func endPartition(of client: SimulatedClient) {
         (client.isBlockedIn, client.isBlockedOut) = (false, false)
         if has(.reconnectionIsNoSignal) { return }
         schedule(after: delay(upTo: 2_000)) { [unowned client] in client.handle(.remoteChanged) }
@@ -221,7 +222,7 @@ package final class Simulation {
         isHealed = true
         isDown = false
         for client in clients {
-            end(of: client)
+            endPartition(of: client)
             client.restart()
         }
     }

@@ -17,6 +17,12 @@ struct SimulationChecks {
         var effects = 0
     }
 
+    /// A number in an item: one transaction writes the same to two.
+    private struct Name: Hashable {
+        let token: Int
+        let item: SyncItemID
+    }
+
     private struct Place: Hashable {
         let client: Int
         let item: SyncItemID
@@ -24,14 +30,21 @@ struct SimulationChecks {
     }
 
     private(set) var violations: [String] = []
-    private var writes: [Int: Write] = [:]
+    private var writes: [Name: Write] = [:]
     private var tokens: [SyncItemID: [Int]] = [:]
     /// The last time at which an item was absent from the server.
     private var absences: [SyncItemID: Int] = [:]
     /// The values that a member had before, for a user.
     private var left: [Place: Set<Int>] = [:]
-    /// Whether a change can be made twice, because nothing remembers it.
+    /// Whether a change can be made twice, because neither a receipt nor the log remembers it.
     var mayRepeat = false
+
+    /// The item whose history is printed.
+    var traced: String?
+
+    private func trace(_ item: SyncItemID, _ text: @autoclosure () -> String, at time: Int) {
+        if item.text == traced { print("\(time) ms: \(text())") }
+    }
 
     mutating func fail(_ text: String, at time: Int) {
         if violations.count < 5 { violations.append("\(time) ms: \(text)") }
@@ -40,26 +53,40 @@ struct SimulationChecks {
     // MARK: Users
 
     mutating func wrote(_ token: Int, _ client: Int, _ item: SyncItemID, _ member: Character?, at time: Int) {
+        trace(item, "client \(client) writes \(token) to \(member.map(String.init) ?? "nothing")", at: time)
         for other in tokens[item] ?? [] {
-            guard let write = writes[other], write.client == client, !write.reachedServer else { continue }
-            if member == nil || write.member == nil || write.member == member { writes[other]?.isAccountedFor = true }
+            let name = Name(token: other, item: item)
+            guard let write = writes[name], write.client == client, !write.reachedServer else { continue }
+            if member == nil || write.member == nil || write.member == member { writes[name]?.isAccountedFor = true }
         }
-        writes[token] = Write(client: client, item: item, member: member, time: time)
+        writes[Name(token: token, item: item)] = Write(client: client, item: item, member: member, time: time)
         tokens[item, default: []].append(token)
     }
 
     mutating func discarded(_ client: Int, _ item: SyncItemID) {
-        for token in tokens[item] ?? [] where writes[token]?.client == client { writes[token]?.isAccountedFor = true }
+        for token in tokens[item] ?? [] {
+            let name = Name(token: token, item: item)
+            if writes[name]?.client == client { writes[name]?.isAccountedFor = true }
+        }
         left = left.filter { $0.key.client != client || $0.key.item != item }
     }
 
-    mutating func reported(_ client: Int, _ outcomes: [SyncOutcome]) {
+    mutating func reported(_ client: Int, _ outcomes: [SyncOutcome], at time: Int) {
         for outcome in outcomes {
+            let name = SyncItemID(collection: outcome.collection, key: outcome.key)
+            trace(name, "client \(client) gets \(outcome.kind.text)", at: time)
             guard case .merged(let conflict) = outcome.kind else { continue }
             let item = SyncItemID(collection: outcome.collection, key: outcome.key)
+            let versions = conflict.versions
+            for token in tokens[item] ?? [] where versions.base == nil && versions.local == nil {
+                // What was removed has never been on the server.
+                let name = Name(token: token, item: item)
+                if writes[name]?.client == client, writes[name]?.member == nil { writes[name]?.isAccountedFor = true }
+            }
             for loss in conflict.losses where loss.side == .local {
                 for token in tokens[item] ?? [] {
-                    guard let write = writes[token], write.client == client else { continue }
+                    let name = Name(token: token, item: item)
+                    guard let write = writes[name], write.client == client else { continue }
                     let isLost: Bool
                     if let lost = loss.lost, let member = write.member {
                         let text = String(decoding: lost, as: UTF8.self)
@@ -68,52 +95,68 @@ struct SimulationChecks {
                     } else {
                         isLost = loss.lost == nil && write.member == nil
                     }
-                    if isLost { writes[token]?.isAccountedFor = true }
+                    if isLost { writes[name]?.isAccountedFor = true }
                 }
             }
         }
     }
 
     /// A user sees another version of an item.
-    mutating func shown(_ client: Int, _ item: SyncItemID, _ old: Data?, _ new: Data?, at time: Int) {
-        guard let old, let new else {
-            if new == nil { left = left.filter { $0.key.client != client || $0.key.item != item } }
+    mutating func shown(_ client: Int, _ item: SyncItemID, from before: Data?, to after: Data?, at time: Int) {
+        trace(item, "client \(client) sees \(after.text) instead of \(before.text)", at: time)
+        guard let before, let after else {
+            if after == nil { left = left.filter { $0.key.client != client || $0.key.item != item } }
             return
         }
-        let (old, new) = (SimulatedItem(old), SimulatedItem(new))
+        let (old, new) = (SimulatedItem(before), SimulatedItem(after))
         for (member, value) in new.members where old.members[member] != value {
             let place = Place(client: client, item: item, member: member)
-            if left[place]?.contains(value) == true {
+            if left[place]?.contains(value) == true, !mayRepeat {
                 fail("client \(client) sees the old value \(value) of \(item.text).\(member) again", at: time)
             }
-            if let before = old.members[member] { left[place, default: []].insert(before) }
+            if let gone = old.members[member] { left[place, default: []].insert(gone) }
         }
+    }
+
+    /// A removal has nothing to remove from the server.
+    mutating func hasNoEffect(_ token: Int, _ item: SyncItemID) {
+        writes[Name(token: token, item: item)]?.isAccountedFor = true
     }
 
     // MARK: Server
 
     mutating func committed(_ client: Int, _ commit: SimulatedServer.Commit, at time: Int) {
+        trace(commit.item, "client \(client) commits \(commit.new.text) instead of \(commit.old.text)", at: time)
         guard let data = commit.new else {
             absences[commit.item] = time
             let isRemoval = (tokens[commit.item] ?? []).contains { token in
-                writes[token]?.client == client && writes[token]?.member == nil
+                let write = writes[Name(token: token, item: commit.item)]
+                return write?.client == client && write?.member == nil
             }
             if !isRemoval, commit.old != nil { fail("client \(client) removes \(commit.item.text) on its own", at: time) }
             return
         }
+        if commit.old == nil, absences[commit.item] != nil { absences[commit.item] = time }
         let old = commit.old.map { SimulatedItem($0).members } ?? [:]
         let new = SimulatedItem(data).members
         for (member, token) in new where old[member] != token {
-            writes[token]?.reachedServer = true
+            let name = Name(token: token, item: commit.item)
+            writes[name]?.reachedServer = true
             if commit.old == nil { continue }
-            writes[token]?.effects += 1
-            if writes[token]?.client != client {
+            writes[name]?.effects += 1
+            if writes[name]?.client != client {
                 fail("client \(client) undoes a change of \(commit.item.text).\(member) with \(token)", at: time)
-            } else if let effects = writes[token]?.effects, effects > 1, !mayRepeat {
+            } else if let effects = writes[name]?.effects, effects > 1, !mayRepeat {
                 fail("\(token) in \(commit.item.text).\(member) has taken effect twice", at: time)
             }
         }
         for (member, token) in old where new[member] == nil {
+            // Its user has removed the item and added another one under its key.
+            let isReplaced = (tokens[commit.item] ?? []).contains { other in
+                let write = writes[Name(token: other, item: commit.item)]
+                return write?.client == client && write?.member == nil
+            }
+            if isReplaced { continue }
             fail("client \(client) loses \(commit.item.text).\(member), which was \(token)", at: time)
         }
     }
@@ -130,7 +173,8 @@ struct SimulationChecks {
     mutating func checkWrites(
         _ items: [SyncItemID: Data], at time: Int, isParked: (_ client: Int, _ item: SyncItemID) -> Bool
     ) {
-        for (token, write) in writes.sorted(by: { $0.key < $1.key }) {
+        for (name, write) in writes.sorted(by: { $0.key.token < $1.key.token }) {
+            let token = name.token
             if write.isAccountedFor || write.reachedServer || isParked(write.client, write.item) { continue }
             if write.member == nil {
                 if items[write.item] == nil || absences[write.item].map({ $0 >= write.time }) == true { continue }
@@ -140,6 +184,18 @@ struct SimulationChecks {
             }
         }
     }
+}
+
+extension SyncOutcome.Kind {
+    fileprivate var text: String {
+        guard case .merged(let conflict) = self else { return "\(self)" }
+        let versions = conflict.versions
+        return "\(versions.base.text) + \(versions.local.text) + \(versions.remote.text) = \(conflict.merged.text)"
+    }
+}
+
+extension Data? {
+    fileprivate var text: String { map { String(decoding: $0, as: UTF8.self) } ?? "nothing" }
 }
 
 extension SyncItemID {

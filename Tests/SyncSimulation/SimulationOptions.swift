@@ -16,6 +16,9 @@ package struct SimulationOptions: Sendable, CustomStringConvertible {
     /// A defect that is planted, to see that it is found.
     package var defect: Defect?
 
+    /// The item whose history is printed, such as `a/k`.
+    package var traced: String?
+
     /// Creates options.
     package init(seed: UInt64) { self.seed = seed }
 

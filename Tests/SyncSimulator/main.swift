@@ -16,6 +16,7 @@ while let argument = arguments.popFirst() {
     case "--operations": options.operations = Int(value) ?? options.operations
     case "--faults":
         options.faults = Set(value.split(separator: ",").compactMap { SimulationOptions.Fault(rawValue: String($0)) })
+    case "--trace": options.traced = value
     case "--defect": options.defect = Defect(rawValue: value)
     case "--defects":
         listsDefects = true

@@ -53,7 +53,8 @@ extension OutboxDraft {
     package mutating func write(_ changes: [(item: SyncItemID, data: Data?)], asOne isOne: Bool) {
         for (item, data) in changes {
             var record = records[item] ?? OutboxRecord(server: items[item])
-            let edit = OutboxRecord.Edit(data: data, group: record.edit?.group)
+            var edit = OutboxRecord.Edit(data: data, group: record.edit?.group)
+            edit.removed = record.edit?.removed
             // What is parked with others is sent again with them.
             if record.edit?.failure != nil { retry(item) }
             record.edit = edit
@@ -114,7 +115,8 @@ extension OutboxDraft {
                 request.changes.append(SyncChange(item: member, base: record.server, data: edit.data))
                 bytes += (record.server?.count ?? 0) + (edit.data?.count ?? 0)
                 record.sent = OutboxRecord.Sent(
-                    request: request.id, base: record.server, data: edit.data, attempts: edit.attempts)
+                    request: request.id, base: record.server, data: edit.data, removed: edit.removed,
+                    attempts: edit.attempts)
                 record.edit = nil
                 records[member] = record
             }
@@ -155,7 +157,7 @@ extension OutboxDraft {
         let old = record.server
         record.server = data
         // While a change is on its way, it is not known whether this version contains it.
-        if record.sent == nil { rebase(&record, item, from: old) }
+        if record.sent == nil { rebase(&record, item, from: record.edit?.removed ?? old) }
         store(record, item)
     }
 
@@ -168,7 +170,8 @@ extension OutboxDraft {
             for item in group {
                 guard var record = records[item], let sent = record.sent, sent.request == id else { continue }
                 record.sent = nil
-                if answer == .applied {
+                // What was sent is there, though nothing remembers the request.
+                if answer == .applied || record.server == sent.data {
                     outcomes.append(SyncOutcome(item: item, .accepted))
                     if record.edit != nil { rebase(&record, item, from: sent.data) }
                 } else {
@@ -198,7 +201,8 @@ extension OutboxDraft {
             if let failure = edit.failure { outcomes.append(SyncOutcome(item: item, .refused(failure))) }
             record.edit = edit
         }
-        rebase(&record, item, from: sent.base)
+        record.edit?.removed = sent.removed
+        if record.server != sent.base { rebase(&record, item, from: sent.removed ?? sent.base) }
     }
 
     /// Merges the edit of a record with the version of the remote database.
@@ -211,6 +215,8 @@ extension OutboxDraft {
             outcomes.append(SyncOutcome(item: item, .merged(SyncConflict(versions, merged))))
         }
         record.edit?.data = merged.data
+        // Changes of an item that was removed are still changes of the version that they began with.
+        record.edit?.removed = record.server == nil ? base : nil
     }
 }
 

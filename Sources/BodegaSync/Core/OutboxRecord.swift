@@ -13,6 +13,8 @@ package struct OutboxRecord: Hashable, Sendable, Codable {
     package struct Edit: Hashable, Sendable, Codable {
         /// The item's bytes; `nil` if it was removed.
         package var data: Data?
+        /// The version on which the user's changes are based, if the remote database has removed the item since.
+        package var removed: Data?
         /// The group of items with which it is sent; `nil` if it is sent alone.
         package var group: UUID?
         /// How often it was sent alone without an outcome.
@@ -32,8 +34,16 @@ package struct OutboxRecord: Hashable, Sendable, Codable {
         package let base: Data?
         /// The item's bytes; `nil` if it was removed.
         package let data: Data?
+        /// See ``Edit/removed``.
+        package let removed: Data?
         /// How often it had been sent alone without an outcome.
         package let attempts: Int
+
+        /// Creates a version.
+        package init(request: UUID, base: Data?, data: Data?, removed: Data? = nil, attempts: Int = 0) {
+            (self.request, self.base, self.data) = (request, base, data)
+            (self.removed, self.attempts) = (removed, attempts)
+        }
     }
 
     /// The last version that a pull has brought; `nil` if there was no item.

@@ -119,6 +119,7 @@ package struct SyncMachine: Sendable {
         var state: State
         /// The failures in a row, for the delay.
         var failures = 0
+        var lastFailure: Duration?
         /// The failures while the remote database could be reached.
         var suspicions = 0
         var error: SyncFailure?
@@ -272,8 +273,9 @@ extension SyncMachine {
         guard let request = requests[id] else { return }
         var start = now
         if case .sending(let since) = request.state { start = since }
-        // The remote database answers, but not this request.
-        let isSuspicious = lastPull.map { $0 >= start } ?? false
+        // The remote database has answered since, but not to this request.
+        let isSuspicious = lastPull.map { $0 >= request.lastFailure ?? start } ?? false
+        requests[id]?.lastFailure = now
         requests[id]?.failures += 1
         requests[id]?.error = failure.error
         if isSuspicious {

@@ -16,6 +16,9 @@ package struct SyncChange: Hashable, Sendable {
     package let base: Data?
     /// The item's bytes; `nil` to remove it.
     package let data: Data?
+
+    /// Creates a change.
+    package init(item: SyncItemID, base: Data?, data: Data?) { (self.item, self.base, self.data) = (item, base, data) }
 }
 
 /// A request as it is remembered until its outcome is known.

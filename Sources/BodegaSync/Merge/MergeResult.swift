@@ -6,6 +6,9 @@ package struct MergeResult: Sendable, Hashable {
     package var data: Data?
     /// The changes that are not in the merged item, in the order of their paths in it.
     package var losses: [MergeLoss]
+
+    /// Creates an outcome.
+    package init(data: Data?, losses: [MergeLoss]) { (self.data, self.losses) = (data, losses) }
 }
 
 /// A change of one side that is not in the merged item, because the other side has changed the same value.
