@@ -36,7 +36,9 @@ package final class Simulation {
         users = SeededGenerator(seed: options.seed &* 3 &+ 1)
         messages = SeededGenerator(seed: options.seed &* 5 &+ 2)
         accidents = SeededGenerator(seed: options.seed &* 7 &+ 3)
-        policy = Int.random(in: 0..<4, using: &users) == 0 ? .earlierWins : .laterWins
+        let earlierWins = Int.random(in: 0..<4, using: &users) == 0
+        policy = earlierWins ? .earlierWins : .laterWins
+        checks.keepsPairs = !earlierWins
         if has(.oldLog), Bool.random(using: &accidents) { server.logAge = 5_000 }
         if has(.oldReceipts), Bool.random(using: &accidents) { server.receiptAge = 10_000 }
         checks.mayRepeat = server.receiptAge < .max && (server.logAge < .max || has(.failover))
