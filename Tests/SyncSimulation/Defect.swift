@@ -51,6 +51,5 @@ package enum Defect: String, CaseIterable, Sendable {
     case answersOfPullsReordered
     case parkedHoldsUpOthers
     case parkedForgotten
-    case onlyFirstConflictMerged
     case pullsOverlap
 }

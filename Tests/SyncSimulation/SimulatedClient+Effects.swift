@@ -13,6 +13,7 @@ extension SimulatedClient {
         SyncFailure(code: "unauthorized", message: "The token is not valid."), isUnauthorized: true)
 
     func perform(_ effect: SyncMachine.Effect, _ program: Program) {
+        guard program.isRunning, !crashes() else { return }
         switch effect {
         case .prepare(let limit): later(program, upTo: 20) { [unowned self] in prepare(limit, program) }
         case .send(let id): send(id, program)
@@ -31,6 +32,13 @@ extension SimulatedClient {
         }
     }
 
+    /// Ends the programs now and then, and returns whether it has.
+    private func crashes() -> Bool {
+        guard simulation.mayCrash() else { return false }
+        crash(for: simulation.delay(upTo: 1_500))
+        return true
+    }
+
     // MARK: Sending
 
     private func prepare(_ limit: Int, _ program: Program) {
@@ -42,6 +50,7 @@ extension SimulatedClient {
                 .flatMap { request in draft.requests.first { $0.id == request.id } }
         }
         // The transaction is durable before the machine knows of it.
+        if crashes() { return }
         later(program, upTo: 20) { [unowned self] in
             handle(.prepared(request?.id, groups: request?.groups.count ?? 0), program)
         }
@@ -236,6 +245,7 @@ extension SimulatedClient {
         guard let part = parts.first else { return finish([], pulled, answers, program, pulls) }
         guard isCurrent(pulls) else { return handle(.pullFailed(Self.timeOut), program) }
         transact { draft in for (item, data) in part { draft.receive(item, data) } }
+        if crashes() { return }
         later(program, upTo: 20) { [unowned self] in passOn(parts.dropFirst(), pulled, answers, program, pulls) }
     }
 
@@ -247,7 +257,7 @@ extension SimulatedClient {
         guard isCurrent(pulls) else { return handle(.pullFailed(Self.timeOut), program) }
         disk.pulls += 1
         let isWhole = pulled.news.contains(where: \.isWhole)
-        if !isWhole, !simulation.has(.transactionPulledInParts) { collectionsAreBetween(false) }
+        if !isWhole { collectionsAreBetween(false) }
         var removed: [SyncItemID] = []
         for news in pulled.news where news.isWhole && !simulation.has(.snapshotKeepsRemoved) {
             let seen = Set(news.items.map(\.key))
@@ -262,8 +272,7 @@ extension SimulatedClient {
                 draft.receive(item, data)
             }
             for item in removed { draft.receive(item, nil) }
-            let needed = simulation.has(.onlyFirstConflictMerged) ? Array(pulled.needed.prefix(1)) : pulled.needed
-            for (item, data) in needed { draft.receive(item, data) }
+            for (item, data) in pulled.needed { draft.receive(item, data) }
             for request in draft.requests where settled.contains(request.id) {
                 let isKnown = pulled.batches.contains(request.id) && !simulation.has(.appliedTwice)
                 draft.settle(request.id, isKnown ? .applied : answers[request.id] ?? .applied)
@@ -272,6 +281,7 @@ extension SimulatedClient {
         if !simulation.has(.cursorBeforeItems) {
             for news in pulled.news { disk.cursors[news.collection] = news.cursor }
         }
+        if crashes() { return }
         later(program, upTo: 20) { [unowned self] in handle(.pulled, program) }
     }
 }

@@ -45,10 +45,12 @@ struct SimulatedServer {
     var logAge = Int.max
     var receiptAge = Int.max
 
-    mutating func apply(_ id: UUID, _ changes: [SyncChange], isRefused: Bool, keepsReceipts: Bool, at time: Int) -> Answer
-    {
+    mutating func apply(
+        _ id: UUID, _ changes: [SyncChange], isRefused: Bool, keepsReceipts: Bool, keepsVoids: Bool,
+        at time: Int
+    ) -> Answer {
         forget(before: time)
-        if keepsReceipts, let receipt = receipts[id] {
+        if keepsReceipts, let receipt = receipts[id], keepsVoids || !receipt.isVoid {
             return receipt.isVoid
                 ? .refused(SyncFailure(code: "invalidArgument", message: "Another request had the key.")) : .repeated
         }

@@ -100,6 +100,9 @@ package final class Simulation {
 
     func delay(upTo limit: Int) -> Int { Int.random(in: 1...limit, using: &messages) }
 
+    /// Whether a program ends at this moment.
+    func mayCrash() -> Bool { !isHealed && has(.crash) && Int.random(in: 0..<120, using: &accidents) == 0 }
+
     func newToken() -> Int {
         lastToken += 1
         return lastToken
@@ -133,8 +136,8 @@ package final class Simulation {
         if !isHealed, has(.loss), chance(10) { return }
         let isDouble = !isHealed && has(.duplication) && chance(10)
         for _ in 0..<(isDouble ? 2 : 1) {
-            let isLate = !isHealed && has(.delay) && chance(15)
-            schedule(after: delay(upTo: isLate ? 6_000 : 80)) { [unowned client] in
+            let isLate = !isHealed && has(.delay) && chance(8)
+            schedule(after: delay(upTo: isLate ? 9_000 : 80)) { [unowned client] in
                 if !isBlocked(client) { body() }
             }
         }
@@ -170,7 +173,7 @@ package final class Simulation {
         }
         let answer = server.apply(
             id, changes, isRefused: tokens.contains(where: refused.contains), keepsReceipts: !has(.appliedTwice),
-            at: now)
+            keepsVoids: !has(.voidReceiptsIgnored), at: now)
         switch answer {
         case .applied(let commits):
             for commit in commits { checks.committed(client.number, commit, at: now) }
