@@ -1,5 +1,5 @@
-import Bodega
-import Foundation
+public import Bodega
+public import Foundation
 
 /// The outbox in a local database, beside the items.
 ///
@@ -22,6 +22,9 @@ struct OutboxStorage: Sendable {
         var cursors: [String: StorageCursor] = [:]
         /// The requests without an outcome.
         var requests: [SentRequest] = []
+        /// The number of pulls that have stored something. A pull is not stored if another one was since it began: it
+        /// can be older.
+        var pulls = 0
         /// The collections whose items from before they were synchronized are in the outbox.
         var adopted: Set<String> = []
     }
@@ -29,11 +32,6 @@ struct OutboxStorage: Sendable {
     private struct StoredRecord: Codable {
         let item: SyncItemID
         let record: OutboxRecord
-    }
-
-    private struct StoredConflict: Codable {
-        let date: Date
-        let conflict: SyncConflict
     }
 
     /// What a transaction has read, to compare with what it makes of it.
@@ -174,8 +172,8 @@ struct OutboxStorage: Sendable {
         if !losses.isEmpty {
             let batch = StorageBatch(
                 try losses.map { conflict in
-                    let stored = StoredConflict(date: now, conflict: conflict)
-                    return .write(key: CacheKey(verbatim: UUID().uuidString), data: try Self.encode(stored))
+                    let stored = StoredConflict(id: UUID(), date: now, conflict: conflict)
+                    return .write(key: CacheKey(verbatim: stored.id.uuidString), data: try Self.encode(stored))
                 })
             batches.append((conflicts, batch))
         }
@@ -244,4 +242,23 @@ struct OutboxStorage: Sendable {
         }
         return found.withLock { $0.items }
     }
+}
+
+extension OutboxStorage {
+    /// The conflicts that are kept, the oldest first.
+    func fetchConflicts() async throws -> [StoredConflict] {
+        try await conflicts.fetchAll().map { try Self.decode(StoredConflict.self, $0.data, $0.key) }
+    }
+
+    func removeConflict(_ id: UUID) async throws { try await conflicts.remove(key: CacheKey(verbatim: id.uuidString)) }
+}
+
+/// A change that was merged, as it is kept.
+public struct StoredConflict: Hashable, Sendable, Codable, Identifiable {
+    /// Its identifier.
+    public let id: UUID
+    /// When it was merged.
+    public let date: Date
+    /// The versions.
+    public let conflict: SyncConflict
 }

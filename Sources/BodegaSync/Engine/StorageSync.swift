@@ -157,6 +157,71 @@ public final class StorageSync: StorageDatabase, Observable {
         try Task.checkCancellation()
     }
 
+    // MARK: What is left
+
+    /// The changes that the remote database does not have yet, the oldest first, with those that are parked.
+    ///
+    /// - Parameter limit: The maximum number.
+    /// - Throws: A `StorageError` if the outbox can't be read.
+    public func pending(limit: Int = .max) async throws -> [PendingChange] {
+        let found = Locked<[PendingChange]>([])
+        if limit <= 0 { return [] }
+        try await work.outbox.scan { item, record in
+            found.withLock { found in
+                found.append(PendingChange(item, record))
+                return found.count < limit
+            }
+        }
+        return found.withLock { $0 }
+    }
+
+    /// The changes that the remote database refuses.
+    ///
+    /// - Throws: A `StorageError` if the outbox can't be read.
+    public func parked() async throws -> [PendingChange] { try await pending().filter { $0.failure != nil } }
+
+    /// Sends a parked change again, with the others of its transaction.
+    ///
+    /// - Parameters:
+    ///   - key: The item's key.
+    ///   - collection: The name of its collection.
+    /// - Throws: A `StorageError` if the outbox can't be changed.
+    public func retry(_ key: CacheKey, in collection: String) async throws {
+        let item = SyncItemID(collection: collection, key: key)
+        try await work.transact([item]) { $0.retry(item) }
+        await changed()
+    }
+
+    /// Gives up a change that is not sent yet, with the others of its transaction: the items are again as the remote
+    /// database has them.
+    ///
+    /// - Parameters:
+    ///   - key: The item's key.
+    ///   - collection: The name of its collection.
+    /// - Throws: A `StorageError` if the outbox can't be changed.
+    public func discard(_ key: CacheKey, in collection: String) async throws {
+        let item = SyncItemID(collection: collection, key: key)
+        let outcomes = try await work.transact([item]) { $0.discard(item) }.outcomes
+        state.take(.outcomes(outcomes))
+        await changed()
+    }
+
+    /// The merged changes of which a property was not taken, the oldest first, until they are removed.
+    ///
+    /// - Throws: A `StorageError` if they can't be read.
+    public func conflicts() async throws -> [StoredConflict] { try await work.outbox.fetchConflicts() }
+
+    /// Removes a conflict that the user has dealt with.
+    ///
+    /// - Parameter id: Its identifier.
+    /// - Throws: A `StorageError` if it can't be removed.
+    public func removeConflict(_ id: StoredConflict.ID) async throws { try await work.outbox.removeConflict(id) }
+
+    private func changed() async {
+        state.refresh()
+        await runner.handle(.outboxChanged)
+    }
+
     // MARK: Writing
 
     public func apply(_ parts: [StoragePart]) async throws -> [BatchOutcome] {
@@ -171,10 +236,7 @@ public final class StorageSync: StorageDatabase, Observable {
 
     func apply(_ parts: [(collection: String, batch: StorageBatch)]) async throws -> [BatchOutcome] {
         let outcomes = try await work.write(parts)
-        if outcomes.allSatisfy(\.wasApplied) {
-            state.refresh()
-            await runner.handle(.outboxChanged)
-        }
+        if outcomes.allSatisfy(\.wasApplied) { await changed() }
         return outcomes
     }
 

@@ -54,12 +54,12 @@ struct SyncWork: Sendable {
     /// - Parameters:
     ///   - items: The items that concern the change.
     ///   - needsPlace: Whether requests and cursors do.
-    ///   - move: Changes the cursors.
+    ///   - move: Changes the cursors, or throws an error if they are not as expected.
     ///   - change: The change.
     @discardableResult
     func transact<Result>(
         _ items: [SyncItemID], needsPlace: Bool = false,
-        moving move: (inout OutboxStorage.SyncPlace) -> Void = { _ in },
+        moving move: (inout OutboxStorage.SyncPlace) throws -> Void = { _ in },
         _ change: (inout OutboxDraft) throws -> Result
     ) async throws -> (result: Result, outcomes: [SyncOutcome]) {
         var attempts = ConditionalAttempts()
@@ -70,7 +70,7 @@ struct SyncWork: Sendable {
             var batches = itemBatches(reading, draft)
             var place = reading.place
             if var moved = place {
-                move(&moved)
+                try move(&moved)
                 place = moved
             }
             batches += try outbox.batches(reading, draft, place: place, now: Date())
