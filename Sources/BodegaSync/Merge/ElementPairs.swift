@@ -31,31 +31,21 @@ struct ElementPairs {
 extension ElementPairs {
     /// Finds the stored elements that a program has decoded and encoded again.
     ///
-    /// Equal elements belong together, then the values that follow equal scalars, then objects that are equal in those
-    /// members which have the same values in both arrays, in any order. What remains is in the same order.
+    /// Equal elements belong together, and the values of equal keys; then objects that are equal in all members which
+    /// have the same values in both arrays, in any order. What remains is in the same order.
     ///
     /// - Returns: The index of the stored element of each known one; `nil` if an element has none.
     static func counterparts(of known: [MergeNode], in stored: [MergeNode]) -> [Int]? {
         var pairs = ElementPairs(of: known, in: stored)
-        if known.count == stored.count {
-            for index in known.indices where known[index].value == stored[index].value { pairs.pair(index, index) }
+        if pairs.areEntries {
+            pairs.pairEntries()
+        } else {
+            pairs.pairEqual()
         }
-        pairs.pairEqual()
-        pairs.pairValuesOfKeys()
         pairs.pairEqualInStableMembers()
         pairs.pairSuccessors { _, _ in true }
         let partners = pairs.partners.compactMap { $0 }
         return partners.count == known.count ? partners : nil
-    }
-
-    /// Pairs what follows equal scalars, such as the values of a dictionary.
-    private mutating func pairValuesOfKeys() {
-        for index in unpaired where index > 0 {
-            guard case .scalar = elements[index - 1].content, let key = partners[index - 1], key + 1 < others.count,
-                !isTaken[key + 1], elements[index - 1].value == others[key].value
-            else { continue }
-            pair(index, key + 1)
-        }
     }
 
     /// Pairs objects by all members that have the same values equally often in both arrays.
@@ -89,14 +79,18 @@ extension ElementPairs {
 extension ElementPairs {
     /// Finds the elements that a user has kept or edited.
     ///
-    /// Equal elements belong together, then objects with the same `id`; one with another `id` is new. Then as many
-    /// elements in a row as before have been edited in place; otherwise objects that alone have a value in a member in
-    /// common belong together. What remains is in the same order.
+    /// Values of equal keys belong together. In other arrays, equal elements belong together, then objects with the same
+    /// `id`; one with another `id` is new. Then as many elements in a row as before have been edited in place; otherwise
+    /// objects belong together that alone have a certain value in a member. What remains is in the same order.
     ///
     /// - Parameter id: The number of the name `id`.
     /// - Returns: The index of the element from which each new one comes; `nil` if it comes from none.
     static func origins(of new: [MergeNode], in known: [MergeNode], id: Int) -> [Int?] {
         var pairs = ElementPairs(of: new, in: known)
+        if pairs.areEntries {
+            pairs.pairEntries()
+            return pairs.partners
+        }
         pairs.pairEnds()
         pairs.pairEqual()
         let isNew = pairs.pairByIdentifiers(id)
@@ -194,8 +188,33 @@ extension ElementPairs {
         (node.members ?? []).map { MemberValue(name: $0.name, value: $0.value.value) }
     }
 
-    /// Pairs equal elements in their order.
+    /// Whether both arrays could be dictionaries as Swift encodes them if the keys are not texts.
+    private var areEntries: Bool { Self.areEntries(elements) && Self.areEntries(others) }
+
+    private static func areEntries(_ nodes: [MergeNode]) -> Bool {
+        let keys = stride(from: 0, to: nodes.count, by: 2).map { nodes[$0] }
+        return nodes.count.isMultiple(of: 2) && Set(keys.map(\.value)).count == keys.count
+            && nodes.enumerated().allSatisfy { $1.isScalar == $0.isMultiple(of: 2) }
+    }
+
+    /// Pairs equal keys and their values.
+    private mutating func pairEntries() {
+        let keys = Dictionary(
+            uniqueKeysWithValues: stride(from: 0, to: others.count, by: 2).map { (others[$0].value, $0) })
+        for index in stride(from: 0, to: elements.count, by: 2) {
+            guard let key = keys[elements[index].value] else { continue }
+            pair(index, key)
+            pair(index + 1, key + 1)
+        }
+    }
+
+    /// Pairs equal elements at the same index, then in their order.
     private mutating func pairEqual() {
+        if elements.count == others.count {
+            for index in unpaired where elements[index].value == others[index].value && !isTaken[index] {
+                pair(index, index)
+            }
+        }
         var equal: [Int: [Int]] = [:]
         for other in free.reversed() { equal[others[other].value, default: []].append(other) }
         for index in unpaired {

@@ -57,8 +57,8 @@ package enum JSONMerge {
 
     private static func merge(base: Data?, local: Data?, remote: Data?, by rule: TreeMerge.Rule) -> MergeResult {
         // Most versions are decided without a look inside.
-        if local == remote || base == local { return MergeResult(data: remote, losses: []) }
-        if base == remote { return MergeResult(data: local, losses: []) }
+        if local == remote || base == local { return MergeResult(data: remote) }
+        if base == remote { return MergeResult(data: local) }
         var values = MergeValues()
         let versions = Versions(
             base: base.map { MergeDocument($0, &values) },

@@ -40,6 +40,10 @@ struct MergeNode {
     let range: Range<Int>
     let content: Content
 
+    var isScalar: Bool {
+        if case .scalar = content { true } else { false }
+    }
+
     var members: [Member]? {
         if case .object(let members) = content { members } else { nil }
     }

@@ -6,6 +6,8 @@ package struct MergeResult: Sendable, Hashable {
     package var data: Data?
     /// The changes that are not in the merged item, in the order of their paths in it.
     package var losses: [MergeLoss]
+
+    package init(data: Data?, losses: [MergeLoss] = []) { (self.data, self.losses) = (data, losses) }
 }
 
 /// A change of one side that is not in the merged item, because the other side has changed the same value.
@@ -18,4 +20,8 @@ package struct MergeLoss: Sendable, Hashable, Codable {
     package var lost: Data?
     /// The side whose change has lost.
     package var side: MergeSide
+
+    package init(path: String, lost: Data?, side: MergeSide) {
+        (self.path, self.lost, self.side) = (path, lost, side)
+    }
 }
