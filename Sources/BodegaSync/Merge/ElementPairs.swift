@@ -32,7 +32,8 @@ extension ElementPairs {
     /// Finds the stored elements that a program has decoded and encoded again.
     ///
     /// Equal elements belong together, and the values of equal keys; then objects that are equal in all members which
-    /// have the same values in both arrays, in any order. What remains is in the same order.
+    /// have the same values in both arrays, in any order. What remains is in the same order. If the program has not
+    /// decoded all elements, objects belong together that alone have a certain value in a member.
     ///
     /// - Returns: The index of the stored element of each known one; `nil` if an element has none.
     static func counterparts(of known: [MergeNode], in stored: [MergeNode]) -> [Int]? {
@@ -42,8 +43,12 @@ extension ElementPairs {
         } else {
             pairs.pairEqual()
         }
-        pairs.pairEqualInStableMembers()
-        pairs.pairSuccessors { _, _ in true }
+        if known.count == stored.count {
+            pairs.pairEqualInStableMembers()
+            pairs.pairSuccessors { _, _ in true }
+        } else {
+            pairs.pairByUniqueMembers(except: [])
+        }
         let partners = pairs.partners.compactMap { $0 }
         return partners.count == known.count ? partners : nil
     }
@@ -83,9 +88,8 @@ extension ElementPairs {
     /// `id`; one with another `id` is new. Then as many elements in a row as before have been edited in place; otherwise
     /// objects belong together that alone have a certain value in a member. What remains is in the same order.
     ///
-    /// - Parameter id: The number of the name `id`.
     /// - Returns: The index of the element from which each new one comes; `nil` if it comes from none.
-    static func origins(of new: [MergeNode], in known: [MergeNode], id: Int) -> [Int?] {
+    static func origins(of new: [MergeNode], in known: [MergeNode]) -> [Int?] {
         var pairs = ElementPairs(of: new, in: known)
         if pairs.areEntries {
             pairs.pairEntries()
@@ -93,7 +97,7 @@ extension ElementPairs {
         }
         pairs.pairEnds()
         pairs.pairEqual()
-        let isNew = pairs.pairByIdentifiers(id)
+        let isNew = pairs.pairByIdentifiers()
         pairs.pairEqualRuns(except: isNew)
         pairs.pairByUniqueMembers(except: isNew)
         pairs.pairSuccessors { index, other in
@@ -117,10 +121,10 @@ extension ElementPairs {
     /// Pairs objects with the same identifier, if no two elements have the same one.
     ///
     /// - Returns: The elements with other identifiers.
-    private mutating func pairByIdentifiers(_ id: Int) -> Set<Int> {
+    private mutating func pairByIdentifiers() -> Set<Int> {
         func identifiers(_ nodes: [MergeNode], _ indices: [Int]) -> [Int: Int]? {
             let all = indices.compactMap { index in
-                members(nodes[index]).first { $0.name == id }.map { ($0.value, index) }
+                members(nodes[index]).first { $0.name == MergeValues.id }.map { ($0.value, index) }
             }
             let byIdentifier = Dictionary(all) { first, _ in first }
             return byIdentifier.count == all.count ? byIdentifier : nil

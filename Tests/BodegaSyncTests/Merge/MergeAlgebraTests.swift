@@ -170,7 +170,7 @@ import Testing
 extension Tree {
     /// The value at a path of members with names of one letter.
     fileprivate func value(at path: String) -> Tree? {
-        path.split(separator: "'").filter { $0.count == 1 && $0 != "$" }.reduce(self as Tree?) { tree, name in
+        path.split(separator: "'").filter { Tree.names.contains(String($0)) }.reduce(self as Tree?) { tree, name in
             tree?.members?[String(name)]
         }
     }

@@ -116,6 +116,10 @@ import Testing
             "elements that are not decoded", stored: #"[{"k":9},{"t":"a","u":1},{"k":8},{"t":"b"},{"k":7}]"#,
             known: #"[{"t":"b"}]"#, new: #"[{"t":"x"}]"#, #"[{"k":9},{"t":"a","u":1},{"k":8},{"t":"x"},{"k":7}]"#),
         Example(
+            "elements with unknown members, and some that are not decoded",
+            stored: #"[{"n":1,"u":1},{"k":8},{"n":2,"u":2},{"k":9}]"#, known: #"[{"n":1},{"n":2}]"#,
+            new: #"[{"n":3},{"n":2}]"#, #"[{"n":3,"u":1},{"k":8},{"n":2,"u":2},{"k":9}]"#),
+        Example(
             "an array that is not understood", stored: #"[{"t":"a","u":1},{"k":8}]"#, known: #"["a"]"#, new: #"["b"]"#,
             #"["b"]"#),
         Example("all removed", stored: #"[{"t":"a","u":1}]"#, known: #"[{"t":"a"}]"#, new: "[]", "[]"),
