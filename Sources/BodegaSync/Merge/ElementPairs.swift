@@ -31,8 +31,8 @@ struct ElementPairs {
 extension ElementPairs {
     /// Finds the stored elements that a program has decoded and encoded again.
     ///
-    /// Equal elements belong together, and the values of equal keys; then objects that are equal in all members which
-    /// have the same values in both arrays, in any order. What remains is in the same order. If the program has not
+    /// Equal elements belong together, and the values of equal keys; then elements that are equal in all their parts
+    /// which are equal in both arrays, in any order. What remains is in the same order. If the program has not
     /// decoded all elements, objects belong together that alone have a certain value in a member.
     ///
     /// - Returns: The index of the stored element of each known one; `nil` if an element has none.
@@ -44,7 +44,7 @@ extension ElementPairs {
             pairs.pairEqual()
         }
         if known.count == stored.count {
-            pairs.pairEqualInStableMembers()
+            pairs.pairEqualInStablePaths()
             pairs.pairSuccessors { _, _ in true }
         } else {
             pairs.pairByUniqueMembers(except: [])
@@ -53,28 +53,32 @@ extension ElementPairs {
         return partners.count == known.count ? partners : nil
     }
 
-    /// Pairs objects by all members that have the same values equally often in both arrays.
-    private mutating func pairEqualInStableMembers() {
+    /// Pairs elements that are equal in all paths at which both arrays have the same values equally often.
+    private mutating func pairEqualInStablePaths() {
+        var paths = LeafPaths()
         let (left, right) = (unpaired, free)
-        guard left.count == right.count else { return }
-        var surplus: [MemberValue: Int] = [:]
-        for index in left { for member in members(elements[index]) { surplus[member, default: 0] += 1 } }
-        for index in right { for member in members(others[index]) { surplus[member, default: 0] -= 1 } }
-        let unstable = Set(surplus.filter { $0.value != 0 }.keys.map(\.name))
-        func signature(_ node: MergeNode) -> Set<MemberValue> {
-            Set(members(node).filter { !unstable.contains($0.name) })
+        let leftLeaves = left.map { paths.leaves(of: elements[$0]) }
+        let rightLeaves = right.map { paths.leaves(of: others[$0]) }
+        var surplus: [LeafPaths.Leaf: Int] = [:]
+        for leaf in leftLeaves.joined() { surplus[leaf, default: 0] += 1 }
+        for leaf in rightLeaves.joined() { surplus[leaf, default: 0] -= 1 }
+        let unstable = Set(surplus.filter { $0.value != 0 }.keys.map(\.path))
+        func signatures(_ leaves: [[LeafPaths.Leaf]]) -> [[LeafPaths.Leaf: Int]] {
+            leaves.map { leaves in
+                leaves.reduce(into: [:]) { if !unstable.contains($1.path) { $0[$1, default: 0] += 1 } }
+            }
         }
-        let signatures = right.map { signature(others[$0]) }
-        for (index, other) in zip(left, right.indices) where !signatures[other].isEmpty {
-            if signature(elements[index]) == signatures[other] { pair(index, right[other]) }
+        let (leftSignatures, rightSignatures) = (signatures(leftLeaves), signatures(rightLeaves))
+        // Equal ones in the same place stay together.
+        for place in left.indices where leftSignatures[place] == rightSignatures[place] {
+            pair(left[place], right[place])
         }
-        var rest: [Set<MemberValue>: [Int]] = [:]
-        for (other, signature) in zip(right, signatures).reversed() where !isTaken[other] {
+        var rest: [[LeafPaths.Leaf: Int]: [Int]] = [:]
+        for (other, signature) in zip(right, rightSignatures).reversed() where !isTaken[other] {
             rest[signature, default: []].append(other)
         }
-        for index in left where partners[index] == nil {
-            let signature = signature(elements[index])
-            if !signature.isEmpty, let other = rest[signature]?.popLast() { pair(index, other) }
+        for (index, signature) in zip(left, leftSignatures) where partners[index] == nil {
+            if let other = rest[signature]?.popLast() { pair(index, other) }
         }
     }
 }
