@@ -151,7 +151,8 @@ extension ElementPairs {
             let end = elements.indices.dropFirst(index).first { partners[$0] != nil } ?? elements.count
             let start = index == 0 ? 0 : (partners[index - 1] ?? -1) + 1
             let otherEnd = others.indices.dropFirst(start).first { isTaken[$0] } ?? others.count
-            if otherEnd - start == end - index {
+            let next = end < elements.count ? partners[end] : others.count
+            if otherEnd == next, otherEnd - start == end - index {
                 for offset in 0..<end - index
                 where !isNew.contains(index + offset)
                     && elements[index + offset].hasSameKind(as: others[start + offset])
