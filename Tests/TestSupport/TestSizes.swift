@@ -45,6 +45,11 @@ package enum TestSizes {
     package static let children = size("EMPORIUM_CHILDREN", quick: 3_000, usual: 20_000, ci: 20_000, all: 100_000)
     /// The mutated documents that the record coder and Foundation decode.
     package static let mutations = size("EMPORIUM_MUTATIONS", quick: 2_000, usual: 20_000, ci: 20_000, all: 10_000_000)
+    /// The random items of each test of merges.
+    package static let merges = size("EMPORIUM_MERGES", quick: 300, usual: 2_000, ci: 3_000, all: 1_000_000)
+    /// The edits of items by several versions of a program.
+    package static let versionedEdits = size(
+        "EMPORIUM_VERSIONED_EDITS", quick: 500, usual: 3_000, ci: 10_000, all: 1_000_000)
     /// The items that are encrypted again while they are in use.
     package static let rotatedItems = size("EMPORIUM_ITEMS", quick: 500, usual: 2_000, ci: 2_000, all: 100_000)
     /// The increments of a value in PostgreSQL by each of two processes.

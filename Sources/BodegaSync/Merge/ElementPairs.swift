@@ -31,55 +31,54 @@ struct ElementPairs {
 extension ElementPairs {
     /// Finds the stored elements that a program has decoded and encoded again.
     ///
-    /// Equal elements belong together, then the values that follow equal scalars, then objects that are equal in those
-    /// members which have the same values in both arrays, in any order. What remains is in the same order.
+    /// Equal elements belong together, and the values of equal keys; then elements that are equal in all their parts
+    /// which are equal in both arrays, in any order. What remains is in the same order. If the program has not
+    /// decoded all elements, objects belong together that alone have a certain value in a member.
     ///
     /// - Returns: The index of the stored element of each known one; `nil` if an element has none.
     static func counterparts(of known: [MergeNode], in stored: [MergeNode]) -> [Int]? {
         var pairs = ElementPairs(of: known, in: stored)
-        if known.count == stored.count {
-            for index in known.indices where known[index].value == stored[index].value { pairs.pair(index, index) }
+        if pairs.areEntries {
+            pairs.pairEntries()
+        } else {
+            pairs.pairEqual()
         }
-        pairs.pairEqual()
-        pairs.pairValuesOfKeys()
-        pairs.pairEqualInStableMembers()
-        pairs.pairSuccessors { _, _ in true }
+        if known.count == stored.count {
+            pairs.pairEqualInStablePaths()
+            pairs.pairSuccessors { _, _ in true }
+        } else {
+            pairs.pairByUniqueMembers(except: [])
+        }
         let partners = pairs.partners.compactMap { $0 }
         return partners.count == known.count ? partners : nil
     }
 
-    /// Pairs what follows equal scalars, such as the values of a dictionary.
-    private mutating func pairValuesOfKeys() {
-        for index in unpaired where index > 0 {
-            guard case .scalar = elements[index - 1].content, let key = partners[index - 1], key + 1 < others.count,
-                !isTaken[key + 1], elements[index - 1].value == others[key].value
-            else { continue }
-            pair(index, key + 1)
-        }
-    }
-
-    /// Pairs objects by all members that have the same values equally often in both arrays.
-    private mutating func pairEqualInStableMembers() {
+    /// Pairs elements that are equal in all paths at which both arrays have the same values equally often.
+    private mutating func pairEqualInStablePaths() {
+        var paths = LeafPaths()
         let (left, right) = (unpaired, free)
-        guard left.count == right.count else { return }
-        var surplus: [MemberValue: Int] = [:]
-        for index in left { for member in members(elements[index]) { surplus[member, default: 0] += 1 } }
-        for index in right { for member in members(others[index]) { surplus[member, default: 0] -= 1 } }
-        let unstable = Set(surplus.filter { $0.value != 0 }.keys.map(\.name))
-        func signature(_ node: MergeNode) -> Set<MemberValue> {
-            Set(members(node).filter { !unstable.contains($0.name) })
+        let leftLeaves = left.map { paths.leaves(of: elements[$0]) }
+        let rightLeaves = right.map { paths.leaves(of: others[$0]) }
+        var surplus: [LeafPaths.Leaf: Int] = [:]
+        for leaf in leftLeaves.joined() { surplus[leaf, default: 0] += 1 }
+        for leaf in rightLeaves.joined() { surplus[leaf, default: 0] -= 1 }
+        let unstable = Set(surplus.filter { $0.value != 0 }.keys.map(\.path))
+        func signatures(_ leaves: [[LeafPaths.Leaf]]) -> [[LeafPaths.Leaf: Int]] {
+            leaves.map { leaves in
+                leaves.reduce(into: [:]) { if !unstable.contains($1.path) { $0[$1, default: 0] += 1 } }
+            }
         }
-        let signatures = right.map { signature(others[$0]) }
-        for (index, other) in zip(left, right.indices) where !signatures[other].isEmpty {
-            if signature(elements[index]) == signatures[other] { pair(index, right[other]) }
+        let (leftSignatures, rightSignatures) = (signatures(leftLeaves), signatures(rightLeaves))
+        // Equal ones in the same place stay together.
+        for place in left.indices where leftSignatures[place] == rightSignatures[place] {
+            pair(left[place], right[place])
         }
-        var rest: [Set<MemberValue>: [Int]] = [:]
-        for (other, signature) in zip(right, signatures).reversed() where !isTaken[other] {
+        var rest: [[LeafPaths.Leaf: Int]: [Int]] = [:]
+        for (other, signature) in zip(right, rightSignatures).reversed() where !isTaken[other] {
             rest[signature, default: []].append(other)
         }
-        for index in left where partners[index] == nil {
-            let signature = signature(elements[index])
-            if !signature.isEmpty, let other = rest[signature]?.popLast() { pair(index, other) }
+        for (index, signature) in zip(left, leftSignatures) where partners[index] == nil {
+            if let other = rest[signature]?.popLast() { pair(index, other) }
         }
     }
 }
@@ -89,17 +88,20 @@ extension ElementPairs {
 extension ElementPairs {
     /// Finds the elements that a user has kept or edited.
     ///
-    /// Equal elements belong together, then objects with the same `id`; one with another `id` is new. Then as many
-    /// elements in a row as before have been edited in place; otherwise objects that alone have a value in a member in
-    /// common belong together. What remains is in the same order.
+    /// Values of equal keys belong together. In other arrays, equal elements belong together, then objects with the same
+    /// `id`; one with another `id` is new. Then as many elements in a row as before have been edited in place; otherwise
+    /// objects belong together that alone have a certain value in a member. What remains is in the same order.
     ///
-    /// - Parameter id: The number of the name `id`.
     /// - Returns: The index of the element from which each new one comes; `nil` if it comes from none.
-    static func origins(of new: [MergeNode], in known: [MergeNode], id: Int) -> [Int?] {
+    static func origins(of new: [MergeNode], in known: [MergeNode]) -> [Int?] {
         var pairs = ElementPairs(of: new, in: known)
+        if pairs.areEntries {
+            pairs.pairEntries()
+            return pairs.partners
+        }
         pairs.pairEnds()
         pairs.pairEqual()
-        let isNew = pairs.pairByIdentifiers(id)
+        let isNew = pairs.pairByIdentifiers()
         pairs.pairEqualRuns(except: isNew)
         pairs.pairByUniqueMembers(except: isNew)
         pairs.pairSuccessors { index, other in
@@ -123,10 +125,10 @@ extension ElementPairs {
     /// Pairs objects with the same identifier, if no two elements have the same one.
     ///
     /// - Returns: The elements with other identifiers.
-    private mutating func pairByIdentifiers(_ id: Int) -> Set<Int> {
+    private mutating func pairByIdentifiers() -> Set<Int> {
         func identifiers(_ nodes: [MergeNode], _ indices: [Int]) -> [Int: Int]? {
             let all = indices.compactMap { index in
-                members(nodes[index]).first { $0.name == id }.map { ($0.value, index) }
+                members(nodes[index]).first { $0.name == MergeValues.id }.map { ($0.value, index) }
             }
             let byIdentifier = Dictionary(all) { first, _ in first }
             return byIdentifier.count == all.count ? byIdentifier : nil
@@ -149,7 +151,8 @@ extension ElementPairs {
             let end = elements.indices.dropFirst(index).first { partners[$0] != nil } ?? elements.count
             let start = index == 0 ? 0 : (partners[index - 1] ?? -1) + 1
             let otherEnd = others.indices.dropFirst(start).first { isTaken[$0] } ?? others.count
-            if otherEnd - start == end - index {
+            let next = end < elements.count ? partners[end] : others.count
+            if otherEnd == next, otherEnd - start == end - index {
                 for offset in 0..<end - index
                 where !isNew.contains(index + offset)
                     && elements[index + offset].hasSameKind(as: others[start + offset])
@@ -194,8 +197,33 @@ extension ElementPairs {
         (node.members ?? []).map { MemberValue(name: $0.name, value: $0.value.value) }
     }
 
-    /// Pairs equal elements in their order.
+    /// Whether both arrays could be dictionaries as Swift encodes them if the keys are not texts.
+    private var areEntries: Bool { Self.areEntries(elements) && Self.areEntries(others) }
+
+    private static func areEntries(_ nodes: [MergeNode]) -> Bool {
+        let keys = stride(from: 0, to: nodes.count, by: 2).map { nodes[$0] }
+        return nodes.count.isMultiple(of: 2) && Set(keys.map(\.value)).count == keys.count
+            && nodes.enumerated().allSatisfy { $1.isScalar == $0.isMultiple(of: 2) }
+    }
+
+    /// Pairs equal keys and their values.
+    private mutating func pairEntries() {
+        let keys = Dictionary(
+            uniqueKeysWithValues: stride(from: 0, to: others.count, by: 2).map { (others[$0].value, $0) })
+        for index in stride(from: 0, to: elements.count, by: 2) {
+            guard let key = keys[elements[index].value] else { continue }
+            pair(index, key)
+            pair(index + 1, key + 1)
+        }
+    }
+
+    /// Pairs equal elements at the same index, then in their order.
     private mutating func pairEqual() {
+        if elements.count == others.count {
+            for index in unpaired where elements[index].value == others[index].value && !isTaken[index] {
+                pair(index, index)
+            }
+        }
         var equal: [Int: [Int]] = [:]
         for other in free.reversed() { equal[others[other].value, default: []].append(other) }
         for index in unpaired {

@@ -57,14 +57,13 @@ package enum JSONMerge {
 
     private static func merge(base: Data?, local: Data?, remote: Data?, by rule: TreeMerge.Rule) -> MergeResult {
         // Most versions are decided without a look inside.
-        if local == remote || base == local { return MergeResult(data: remote, losses: []) }
-        if base == remote { return MergeResult(data: local, losses: []) }
+        if local == remote || base == local { return MergeResult(data: remote) }
         var values = MergeValues()
         let versions = Versions(
             base: base.map { MergeDocument($0, &values) },
             local: local.map { MergeDocument($0, &values) },
             remote: remote.map { MergeDocument($0, &values) })
-        var merge = TreeMerge(versions, &values, by: rule)
+        var merge = TreeMerge(versions, by: rule)
         return merge.result()
     }
 }

@@ -8,7 +8,7 @@ package struct MergeResult: Sendable, Hashable {
     package var losses: [MergeLoss]
 
     /// Creates an outcome.
-    package init(data: Data?, losses: [MergeLoss]) { (self.data, self.losses) = (data, losses) }
+    package init(data: Data?, losses: [MergeLoss] = []) { (self.data, self.losses) = (data, losses) }
 }
 
 /// A change of one side that is not in the merged item, because the other side has changed the same value.
@@ -21,4 +21,8 @@ public struct MergeLoss: Sendable, Hashable, Codable {
     public var lost: Data?
     /// The side whose change has lost.
     public var side: MergeSide
+
+    package init(path: String, lost: Data?, side: MergeSide) {
+        (self.path, self.lost, self.side) = (path, lost, side)
+    }
 }

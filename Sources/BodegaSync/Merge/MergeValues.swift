@@ -18,7 +18,10 @@ struct MergeValues {
         case ambiguous([Int])
     }
 
-    private var numbers: [Value: Int] = [:]
+    /// The number of the text `id`.
+    static let id = 0
+
+    private var numbers: [Value: Int] = [.string(Array("id".utf8)): id]
 
     mutating func number(of value: Value) -> Int {
         if let number = numbers[value] { return number }

@@ -17,8 +17,8 @@ extension TreeMerge {
     mutating func decideOpaque() -> Decision {
         let (base, local, remote) = (documents.base, documents.local, documents.remote)
         // An item that has only been reformatted has not changed.
-        if local.isReformatted(remote) || base.isReformatted(local) { return .take(.remote) }
-        if base.isReformatted(remote) { return .take(.local) }
+        if local.isSame(as: remote) || base.isSame(as: local) { return .take(.remote) }
+        if base.isSame(as: remote) { return .take(.local) }
         return decideConflict { side, merge in merge.documents[side]?.data }
     }
 
@@ -56,16 +56,17 @@ extension TreeMerge {
 
     /// The normalized path of the current value: RFC 9535, section 2.7.
     private var pathText: String {
-        path.reduce(into: "$") { text, step in
-            let name = step.name.dropFirst().dropLast()
-            bytes(step.side)[name].withUnsafeBytes { text += NormalizedPath.selector($0) }
+        containers.compactMap(\.current.name).reduce(into: "$") { text, name in
+            let content = bytes(name.side)[name.range].dropFirst().dropLast()
+            content.withUnsafeBytes { text += NormalizedPath.selector($0) }
         }
     }
 }
 
 extension MergeDocument? {
-    /// Whether both are items in JSON with equal values.
-    fileprivate func isReformatted(_ other: MergeDocument?) -> Bool {
+    /// Whether the bytes or, in JSON, the values are equal.
+    fileprivate func isSame(as other: MergeDocument?) -> Bool {
+        if self?.data == other?.data { return true }
         guard let value = self?.root?.value else { return false }
         return value == other?.root?.value
     }
