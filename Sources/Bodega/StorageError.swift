@@ -70,6 +70,9 @@ public struct StorageError: Error, Sendable {
         /// An item can't be removed, because another one names it, see ``StorageReference/Removal/refuse``. Nothing
         /// was changed.
         public static let referenced = Code(rawValue: "referenced")
+        /// Another batch with the same identifier was applied, or it was fenced; see ``StorageBatch/identifier`` and
+        /// ``StorageDatabase/fence(_:)``, which says which. Nothing was changed.
+        public static let identifierUsed = Code(rawValue: "identifierUsed")
         /// An argument is invalid, such as an empty name.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
     }

@@ -204,7 +204,10 @@ extension StorageBatch: JSONObjectMember, JSONReadable {
         object.add("operations", operations)
         if let conditions { object.add("conditions", conditions) }
         if let basis { object.add("basis", basis) }
-        if !dates.isEmpty { object.add("dates", dates.map(DatedKey.init)) }
+        if !dates.isEmpty {
+            // A server recognizes a batch by its bytes, also when another process sends it again.
+            object.add("dates", dates.map(DatedKey.init).sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) })
+        }
         if let origin { object.add("origin", origin) }
     }
 
@@ -235,10 +238,37 @@ private struct DatedKey: JSONObjectMember, JSONReadable {
                 updatedAt: Date(milliseconds: try members.required("updated").int())))
     }
 
+    /// What its place among others follows from.
+    var bytes: [UInt8] { Array(key.identity.utf8) + [0] + Array(key.kind.rawValue.utf8) }
+
     func add(to object: inout JSONObjectWriter) {
         key.add(to: &object)
         object.add("created", dates.createdAt.milliseconds)
         object.add("updated", dates.updatedAt.milliseconds)
+    }
+}
+
+/// Requests for the changes of several collections from one moment, see ``/Bodega/StorageDatabase/fetchChanges(_:)``.
+package struct ManyChangesRequest: JSONObjectMember, JSONReadable {
+    package var parts: [(collection: String, request: ChangesRequest)]
+
+    package init(_ parts: [(collection: String, request: ChangesRequest)]) { self.parts = parts }
+
+    package func add(to object: inout JSONObjectWriter) {
+        object.add(
+            "collections",
+            parts.map { part in
+                Part {
+                    $0.add("collection", part.collection)
+                    part.request.add(to: &$0)
+                }
+            })
+    }
+
+    package init(_ part: JSONPart) throws {
+        parts = try part.members().required("collections").elements().map { element in
+            (try element.members().required("collection").string(), try ChangesRequest(element))
+        }
     }
 }
 

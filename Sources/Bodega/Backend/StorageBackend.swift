@@ -120,6 +120,10 @@ public struct StorageTraits: OptionSet, Sendable, Hashable {
 
     /// Scans leave out items that are not in ``ScanRequest/within``, without reading them.
     public static let intersects = StorageTraits(rawValue: 1 << 7)
+
+    /// The engine applies a batch with an identifier once, see ``StorageBatch/identifier``. Its
+    /// ``StorageBackend/database`` can fence one, see ``StorageDatabase/fence(_:)``.
+    public static let receipts = StorageTraits(rawValue: 1 << 8)
 }
 
 /// The log of an engine's changes, whether this process, another process or another machine makes them.

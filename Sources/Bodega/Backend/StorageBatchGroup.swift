@@ -39,12 +39,17 @@ public final class StorageBatchGroup: Sendable {
     /// - Parameter batches: The engines and their batches.
     /// - Returns: The answers, in the same order.
     /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the engines are not in one database,
-    ///   if two of the batches concern the same item, or if a wrapper of an engine applies batches in another way.
+    ///   if two of the batches concern the same item or have different identifiers, or if a wrapper of an engine
+    ///   applies batches in another way.
     public static func apply(
         _ batches: [(engine: any StorageBackend, batch: StorageBatch)]
     ) async throws -> [StorageAnswer<BatchOutcome>] {
         guard let first = batches.first else { return [] }
         if batches.count == 1 { return [try await first.engine.apply(first.batch)] }
+        guard batches.allSatisfy({ $0.batch.identifier == first.batch.identifier }) else {
+            throw StorageError(
+                .invalidArgument, "Batches that are applied together must have the same identifier, or none.")
+        }
         let database = try first.engine.requiredDatabase()
         for (engine, _) in batches.dropFirst() where try engine.requiredDatabase() !== database {
             throw StorageError(

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Collections that one batch can change together, such as those of one SQLite file.
 ///
 /// An engine on one of the collections returns it as its ``StorageBackend/database``. Two engines are in the same
@@ -24,10 +26,72 @@ public protocol StorageDatabase: AnyObject, Sendable {
     /// - Parameter body: The closure. It may run more than once.
     /// - Throws: The error of the closure, or a ``StorageError``.
     func atOneMoment(_ body: @Sendable () async throws -> Void) async throws
+
+    /// Returns the changes of several collections, all from one moment if ``atOneMoment(_:)`` reads from one.
+    ///
+    /// So a reader of several logs never sees a part of a transaction if it goes on at the cursors of one answer, as
+    /// far as the answers have all changes: see ``ChangesRequest/needsItems`` and ``StorageDelta/isComplete``.
+    ///
+    /// - Parameter requests: The engines, which may be wrapped, and the requests to their logs.
+    /// - Returns: The answers, in the same order. One has no value if the log does not reach back to its cursor.
+    /// - Throws: A ``StorageError``, with the code ``StorageError/Code/invalidArgument`` if an engine has no log, or is
+    ///   not in this database.
+    func fetchChanges(
+        _ requests: [(engine: any StorageBackend, request: ChangesRequest)]
+    ) async throws -> [StorageAnswer<StorageDelta?>]
+
+    /// Prevents a batch with an identifier from being applied later, and returns whether it was applied before.
+    ///
+    /// It settles a write whose outcome is not known, because its connection was lost: after this call, the batch, or
+    /// the group of batches, has either happened or never will. It can be called again, with the same result.
+    ///
+    /// It holds as long as the receipts are kept, which for a server of the module BodegaServer is an hour: a batch
+    /// that was applied longer ago is not found, and one that arrives longer after the call is not stopped. By default,
+    /// it throws.
+    ///
+    /// - Parameter identifier: The identifier of the batch, see ``StorageBatch/identifier``.
+    /// - Returns: `true` if the batch was applied; `false` if it never will be.
+    /// - Throws: A ``StorageError``, with the code ``StorageError/Code/invalidArgument`` if the database keeps no
+    ///   receipts. The outcome is then still not known.
+    func fence(_ identifier: UUID) async throws -> Bool
 }
 
 extension StorageDatabase {
+    public func fetchChanges(
+        _ requests: [(engine: any StorageBackend, request: ChangesRequest)]
+    ) async throws -> [StorageAnswer<StorageDelta?>] {
+        let logs = try requests.map { engine, request in (log: try engine.log(in: self), request: request) }
+        let answers = Locked<[StorageAnswer<StorageDelta?>]>([])
+        try await atOneMoment {
+            answers.withLock { $0 = [] }
+            for (log, request) in logs {
+                let answer = try await log.fetchChanges(request)
+                answers.withLock { $0.append(answer) }
+            }
+        }
+        return answers.withLock { $0 }
+    }
+
+    public func fence(_ identifier: UUID) async throws -> Bool {
+        throw StorageError(.invalidArgument, "The database keeps no receipts, so it can't fence a batch.")
+    }
+
     public func atOneMoment(_ body: @Sendable () async throws -> Void) async throws { try await body() }
+}
+
+extension StorageBackend {
+    /// The log of the engine, if it is in a database.
+    package func log(in database: any StorageDatabase) throws -> any StorageLog {
+        guard let log, self.database === database else {
+            throw StorageError(
+                .invalidArgument,
+                """
+                The engine has no log, or is not in this database, so its changes can't be read from one moment with \
+                those of others.
+                """)
+        }
+        return log
+    }
 }
 
 /// The moment from which the reads of a task answer, see ``StorageDatabase/atOneMoment(_:)``.

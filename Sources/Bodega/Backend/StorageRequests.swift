@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Which parts of items a read returns. All items have their keys.
 public struct StorageFields: OptionSet, Sendable, Hashable {
@@ -132,6 +132,18 @@ public struct StorageBatch: Sendable {
     /// The origin of the change; `nil` for that of the task, see ``StorageOrigin/current``, or else that of the engine.
     public var origin: StorageOrigin?
 
+    /// Identifies the batch, so that an engine that keeps receipts applies it once, however often it is sent; `nil` for
+    /// none. Engines without receipts ignore it.
+    ///
+    /// An engine with the trait ``StorageTraits/receipts`` answers a batch that it has applied, and that is sent again,
+    /// as applied. It must be the same byte for byte: its operations, conditions, dates, basis and origin, and those of
+    /// its group. Any other batch with the identifier is refused with ``StorageError/Code/identifierUsed``. So is one
+    /// that is sent again through a wrapper that stores other bytes each time, such as encryption or an expiry, or that
+    /// compares the conditions itself. A batch whose conditions are not met leaves no receipt.
+    ///
+    /// All batches of a group have the same identifier, or none. See also ``StorageDatabase/fence(_:)``.
+    public var identifier: UUID?
+
     /// The batches of other engines with which it is applied, `nil` if it is applied alone.
     ///
     /// A wrapper that passes on another batch than the one that it got, gives it the same group. An engine with a
@@ -172,6 +184,9 @@ public struct ChangesRequest: Sendable, Hashable {
 
     /// How to read the items.
     public var options: ReadOptions
+
+    /// The requests with which an engine on a server sends this one, `nil` if it is sent alone.
+    package var group: StorageChangesGroup?
 
     /// Creates a request.
     public init(

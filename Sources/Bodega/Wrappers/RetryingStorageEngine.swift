@@ -88,7 +88,8 @@ public struct StorageRetryPolicy: Sendable {
 /// A write that throws ``StorageError/Code/timedOut`` may have been applied, and is then applied twice. That makes no
 /// difference unless another writer has changed the same items in between. Two kinds of batches are retried only after
 /// ``StorageError/Code/locked``: one with conditions, because they would not be met the second time, and one that
-/// removes an item and writes it again, because the second time would move it behind the new items of the batch.
+/// removes an item and writes it again, because the second time would move it behind the new items of the batch. If
+/// this engine keeps receipts, see ``StorageTraits/receipts``, a batch with an identifier is retried in any case.
 public struct RetryingStorageEngine: ForwardingStorageEngine {
     public let base: any StorageBackend
     let policy: StorageRetryPolicy
@@ -116,6 +117,7 @@ public struct RetryingStorageEngine: ForwardingStorageEngine {
         // The error of another batch that is applied together with this one.
         let error = (error as? StorageGroupError)?.cause ?? error
         let mayBeApplied = (error as? StorageError)?.code != .locked
+        if case .apply(let batch) = call, batch.isRecognized(by: base) { return policy.shouldRetry(error) }
         return policy.shouldRetry(error) && !(mayBeApplied && call.mustNotRepeat)
     }
 }

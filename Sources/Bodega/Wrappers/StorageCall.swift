@@ -140,6 +140,12 @@ extension StorageBatch {
         return items
     }
 
+    /// Whether an engine may answer that the batch was applied without doing so now, because it was before. Others may
+    /// have changed its items since.
+    func isRecognized(by engine: any StorageBackend) -> Bool {
+        identifier != nil && engine.traits.contains(.receipts)
+    }
+
     /// Whether applying the batch again changes nothing, unless others have written in between.
     package var isIdempotent: Bool { conditions == nil && basis == nil && !addsAgain }
 

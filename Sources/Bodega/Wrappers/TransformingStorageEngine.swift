@@ -244,7 +244,7 @@ extension TransformingStorageEngine {
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
         let expiry = expiryOfWrites()
         var stored = StorageBatch([], origin: batch.origin)
-        (stored.group, stored.basis) = (batch.group, batch.basis)
+        (stored.group, stored.basis, stored.identifier) = (batch.group, batch.basis, batch.identifier)
         for (key, dates) in batch.dates { stored.dates[storedKey(key)] = dates }
         var answer: StorageAnswer<BatchOutcome>
         if let conditions = batch.conditions {

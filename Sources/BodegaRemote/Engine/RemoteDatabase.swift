@@ -85,14 +85,44 @@ extension RemoteDatabase: StorageDatabase {
     ) async throws -> [StorageAnswer<BatchOutcome>] {
         // Also for a batch that has the same effect when it is applied twice: it would undo what others have written in
         // between.
-        let effect: RemoteRequests.Effect =
-            !keepsReceipts && parts.allSatisfy(\.batch.isIdempotent)
-            ? .idempotentChange : .change(idempotencyKey: keepsReceipts ? UUID().uuidString : nil)
+        let effect: RemoteRequests.Effect
+        if keepsReceipts {
+            let identifier = parts.first?.batch.identifier
+            guard parts.allSatisfy({ $0.batch.identifier == identifier }) else {
+                throw StorageError(.invalidArgument, "A wrapper has dropped the identifier of one batch of several.")
+            }
+            effect = .change(idempotencyKey: (identifier ?? UUID()).uuidString)
+        } else {
+            effect = parts.allSatisfy(\.batch.isIdempotent) ? .idempotentChange : .change(idempotencyKey: nil)
+        }
         let part = try await requests.json(.post, "batch", BatchRequest(parts), effect)
         return try requests.read {
             let outcomes: [BatchAnswer] = try part.members().required("outcomes").list()
             guard outcomes.count == parts.count else { throw part.error("an outcome for each batch") }
             return outcomes.map(\.answer)
+        }
+    }
+
+    /// Prevents a batch with an identifier from being applied later, and returns whether it was applied before.
+    ///
+    /// It sends a request without batches with the same idempotency key. The server notes it as carried out unless it
+    /// has a note of another request, and refuses what comes later with the key, also from a proxy that has held it
+    /// back.
+    ///
+    /// The server keeps its notes for an hour, see `StorageServerLimits/receiptSeconds`: call it earlier, and don't
+    /// rely on it longer. The notes belong to the client, so the token must be one of the same client as for the batch.
+    ///
+    /// - Parameter identifier: The identifier of the batch, or the group of batches.
+    /// - Returns: `true` if it was applied; `false` if it never will be.
+    /// - Throws: A `StorageError`, with the code `invalidArgument` if the server keeps no receipts, or
+    ///   `permissionDenied` if the client may write to no collection. The outcome is then still not known.
+    public func fence(_ identifier: UUID) async throws -> Bool {
+        do {
+            let effect = RemoteRequests.Effect.change(idempotencyKey: identifier.uuidString)
+            try await requests.send(.post, "batch", BatchRequest([]), effect)
+            return false
+        } catch let error as StorageError where error.code == .identifierUsed {
+            return true
         }
     }
 }

@@ -19,7 +19,9 @@ import RecordCoder
 ///   ``/Bodega/StorageError/Code/unreachable`` or ``/Bodega/StorageError/Code/timedOut``, the server may have applied
 ///   it, or may do so later.
 /// - Requests are sent again after temporary errors where that does no harm, see ``RemoteStorageOptions/retryPolicy``.
-///   A server that keeps receipts recognizes a batch that it has applied, so it applies none twice.
+///   A server that keeps receipts recognizes a batch that it has applied, so it applies none twice. A batch with an
+///   ``/Bodega/StorageBatch/identifier`` is recognized also if the caller sends it again, and can be fenced: see
+///   ``RemoteDatabase/fence(_:)``.
 /// - What the client may not see does not exist for it.
 /// - Dates are those of the server, in milliseconds.
 /// - A scan answers from one moment. Its items are passed on while they arrive.
@@ -62,8 +64,10 @@ public final class RemoteStorageEngine: StorageBackend {
         events = RemoteEvents(server.requests, RemoteRequests.path(collection, "events"))
     }
 
-    /// Those of the collection on the server.
-    public var traits: StorageTraits { description.traits }
+    /// Those of the collection on the server, and ``/Bodega/StorageTraits/receipts`` if the server keeps them.
+    public var traits: StorageTraits {
+        description.keepsReceipts ? description.traits.union(.receipts) : description.traits
+    }
 
     /// The server, with which the engine's collection can change in one transaction with others; `nil` if the client
     /// may not.
@@ -173,42 +177,6 @@ extension RemoteStorageEngine {
         if let group = batch.group { return try await group.join(self, collection: collectionName, batch) }
         return try await server.apply([(collectionName, batch)], keepsReceipts: description.keepsReceipts)[0]
     }
-}
-
-/// The log of a collection on a server.
-private struct RemoteLog: StorageLog {
-    let engine: RemoteStorageEngine
-    let events: RemoteEvents
-
-    func fetchCursor() async throws -> StorageCursor {
-        let part = try await engine.requests.json(.get, engine.path("cursor"))
-        return try engine.requests.read { try StorageCursor(part.members().required("cursor")) }
-    }
-
-    func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
-        var answer = StorageAnswer<StorageDelta?>(nil)
-        var (changes, items): ([StorageChange], [StorageItem]) = ([], [])
-        try await engine.requests.lines(engine.path("changes"), request) {
-            (changes, items) = ([], [])
-            return { line, end in
-                if let end {
-                    answer.report = try StorageReport(end)
-                    if try end.bool("gap") { return true }
-                    answer.value = StorageDelta(
-                        changes: changes, cursor: try StorageCursor(end.required("cursor")),
-                        isComplete: try end.bool("complete"), items: items)
-                } else if let change = try line.members()["change"] {
-                    changes.append(try StorageChange(change))
-                } else {
-                    items.append(try StorageItem.read(line).item)
-                }
-                return true
-            }
-        }
-        return answer
-    }
-
-    func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> { events.signals(excluding: origin) }
 }
 
 /// The indexes of a collection on a server.

@@ -45,6 +45,11 @@ public struct StorageClient: Sendable {
     }
 
     func scope(of collection: String) -> StorageScope? { scopes.value(exactly: collection) ?? otherScope }
+
+    /// Whether the client may write to some collection.
+    var mayWrite: Bool {
+        (Array(scopes.values) + [otherScope].compactMap(\.self)).contains { $0.rights.contains(.write) }
+    }
 }
 
 /// Gives all rights to all requests, also those without a token. For a server that only this machine can reach.

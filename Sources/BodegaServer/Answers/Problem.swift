@@ -85,7 +85,7 @@ enum RequestRefusal: Error {
             case .tooManyStreams:
                 (.tooManyRequests, "rateLimited", "The client has as many open streams as it may have.")
             case .otherRequest:
-                (.unprocessableContent, "invalidArgument", "Another request had the same idempotency key.")
+                (.unprocessableContent, "identifierUsed", "Another request had the same idempotency key.")
             case .tooManyRequests:
                 (.tooManyRequests, "rateLimited", "The client sends more requests than it may.")
             case .isBusy:

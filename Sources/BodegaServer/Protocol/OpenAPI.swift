@@ -69,6 +69,38 @@ let openAPI = #"""
             }
           }
         },
+        "/v1/changes": {
+          "post": {
+            "operationId": "readChangesTogether",
+            "summary": "Returns what has changed in several collections since their cursors, from one moment.",
+            "requestBody": {
+              "required": true,
+              "content": {
+                "application/json": {
+                  "schema": {
+                    "type": "object",
+                    "required": ["collections"],
+                    "properties": {
+                      "collections": {"type": "array", "items": {"$ref": "#/components/schemas/CollectionChanges"}}
+                    }
+                  }
+                }
+              }
+            },
+            "responses": {
+              "200": {
+                "description": "\#
+                For each collection, in their order: changes, items if they are wanted, and then a line with \"part\" \#
+                and a cursor, or \"gap\". The collections must be in one database, and a client that may see only \#
+                the items of one that match a filter is refused.",
+                "content": {"application/x-ndjson": {"schema": {"type": "string"}}}
+              },
+              "401": {"$ref": "#/components/responses/Unauthorized"},
+              "4XX": {"$ref": "#/components/responses/Problem"},
+              "5XX": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
         "/v1/collections/{collection}": {
           "parameters": [{"$ref": "#/components/parameters/collection"}],
           "get": {
@@ -537,7 +569,8 @@ let openAPI = #"""
             "in": "header",
             "description": "\#
             A text that distinguishes the request from others of the client. If it was carried out, it is not \#
-            carried out again.",
+            carried out again. A request with the key but another content is refused with the code identifierUsed. \#
+            A list of no batches takes the key, so that what comes later with it is refused.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255}
           },
           "origin": {
@@ -794,6 +827,12 @@ let openAPI = #"""
               "omitsUnreadable": {"type": "boolean"},
               "needsOriginal": {"type": "boolean"}
             }
+          },
+          "CollectionChanges": {
+            "allOf": [
+              {"type": "object", "required": ["collection"], "properties": {"collection": {"type": "string"}}},
+              {"$ref": "#/components/schemas/ChangesRequest"}
+            ]
           },
           "ChangesRequest": {
             "type": "object",

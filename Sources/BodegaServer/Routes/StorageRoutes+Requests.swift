@@ -65,31 +65,14 @@ extension StorageRoutes {
         return .json(["cursor": cursor.rawValue] as JSONFields)
     }
 
-    func changes(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
-        let wanted = try ChangesRequest(await message(request.request))
-        let (own, mask) = (wanted.excluded, request.mask)
-        guard let log = collection.engine.log else { throw StorageError.noLog }
-        return try await lines { spool in
-            var stored = wanted
-            stored.excluded = own.map(mask.masked)
-            let answer = try await log.fetchChanges(stored)
-            guard let delta = answer.value else { return JSONObjectWriter.ending { $0.add("gap", true) } }
-            for change in delta.changes {
-                try spool.append(JSONObjectWriter.object { $0.add("change", mask.unmasked(change, own: own)) })
-            }
-            for item in delta.items { try spool.append(item.line(wanted.fields)) }
-            return JSONObjectWriter.ending { object in
-                object.add("cursor", delta.cursor)
-                object.add("complete", delta.isComplete)
-                answer.report.add(to: &object)
-            }
-        }
-    }
-
     func batch(_ request: ClientRequest, of client: StorageClient) async throws -> Response {
         let body = try await body(of: request.request)
         let wanted = try BatchRequest(JSONPart(body))
         try check(wanted.parts.count, limits.batches, "batches")
+        // Its only effect is a note, see `Receipts`, which takes space.
+        guard !wanted.parts.isEmpty || client.mayWrite else {
+            throw StorageError(.permissionDenied, "The client may not write to any collection.")
+        }
         let count = wanted.parts.reduce(0) { count, part in
             count + part.batch.operations.count + (part.batch.conditions?.count ?? 0) + part.batch.dates.count
         }
@@ -131,7 +114,7 @@ extension StorageRoutes {
         return Response(status: .noContent)
     }
 
-    private func check(_ count: Int, _ limit: Int, _ things: String) throws {
+    func check(_ count: Int, _ limit: Int, _ things: String) throws {
         guard count <= limit else {
             throw StorageError(.tooLarge, "The request has more than \(limit) \(things), the limit.")
         }

@@ -27,6 +27,7 @@ import RecordCoder
 /// | `GET`, `POST v1/collections/NAME/indexes`, … | indexes and references |
 /// | `GET v1/openapi.json` | the protocol as a document of OpenAPI 3.1 |
 /// | `POST v1/batch` | changes of several items and collections, all or none |
+/// | `POST v1/changes` | what has changed in several collections, from one moment |
 public struct StorageRoutes: Sendable {
     let access: any StorageAccess
     let limits: StorageServerLimits
@@ -100,7 +101,9 @@ public struct StorageRoutes: Sendable {
         on(version, "batch", .post) { try await batch($0, of: $1) }
         refuseOthers(than: [.get], version, "health")
         refuseOthers(than: [.get], version, "openapi.json")
+        on(version, "changes", .post) { try await changes($0, of: $1) }
         refuseOthers(than: [.post], version, "batch")
+        refuseOthers(than: [.post], version, "changes")
         let group = version.group("collections/:collection")
         for route in Self.collectionRoutes { onCollection(group, route.path, route.method, route.body(self)) }
         for routes in Dictionary(grouping: Self.collectionRoutes, by: \.path.description).values {

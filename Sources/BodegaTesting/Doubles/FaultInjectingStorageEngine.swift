@@ -54,7 +54,7 @@ public struct FaultInjectingStorageEngine: ForwardingStorageEngine {
         case .tear(let applied, let error):
             // A group of batches is atomic, also where the engine's own are not.
             if applied > 0, case .apply(var batch) = call, batch.group == nil {
-                batch.operations = Array(batch.operations.prefix(applied))
+                (batch.operations, batch.identifier) = (Array(batch.operations.prefix(applied)), nil)
                 _ = try await base.apply(batch)
             }
             throw error

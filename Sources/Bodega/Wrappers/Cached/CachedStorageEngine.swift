@@ -50,7 +50,9 @@ public struct CachedStorageEngine: ForwardingStorageEngine {
     }
 
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
-        let change = batch.finalItems(maximumCount: StorageCache.maximumKeys).map { StorageCache.Change.items($0) }
+        var items = batch.finalItems(maximumCount: StorageCache.maximumKeys)
+        if batch.isRecognized(by: base) { items = items?.mapValues { _ in nil } }
+        let change = items.map { StorageCache.Change.items($0) }
         let answer = try await applying(change ?? .everything) {
             var batch = batch
             batch.origin = batch.origin ?? StorageOrigin.current ?? follower?.origin

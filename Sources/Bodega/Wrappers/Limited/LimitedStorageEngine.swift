@@ -103,7 +103,7 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
     }
 
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
-        try await change(LimitedBatch(batch.operations)) { evictions in
+        try await change(LimitedBatch(batch.operations), isRecognized: batch.isRecognized(by: base)) { evictions in
             var batch = batch
             batch.operations = evictions.map { .remove(key: $0) } + batch.operations
             return try await base.apply(batch)
@@ -111,8 +111,11 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
     }
 
     /// Changes items, and removes the oldest ones if they are too many or too large then.
+    ///
+    /// - Parameter isRecognized: Whether the base may have applied the batch earlier, so that its items are counted.
     private func change(
-        _ batch: LimitedBatch, _ perform: ([CacheKey]) async throws -> StorageAnswer<BatchOutcome>
+        _ batch: LimitedBatch, isRecognized: Bool = false,
+        _ perform: ([CacheKey]) async throws -> StorageAnswer<BatchOutcome>
     ) async throws -> StorageAnswer<BatchOutcome> {
         guard limit.allows(batch.size) else {
             throw StorageError(
@@ -132,6 +135,10 @@ public struct LimitedStorageEngine: ForwardingStorageEngine {
                 state.mustCount = batch.removesAll || batch.addsAgain
             }
             var answer = try await perform(evictions)
+            if isRecognized {
+                if answer.value.wasApplied { answer.report.evicted.formUnion(evictions) }
+                return reporting(answer)
+            }
             state.withLock { state in
                 // What another limited engine inside has evicted.
                 state.uncertain = Array(answer.report.evicted.subtracting(evictions))

@@ -92,7 +92,9 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
     }
 
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
-        let answer = try await applying(batch.operations) { try await base.apply(batch) }
+        let answer = try await applying(batch.operations, isRecognized: batch.isRecognized(by: base)) {
+            try await base.apply(batch)
+        }
         // Other reads than those of the mirror have found the state already.
         if let conditions = batch.conditions, !answer.value.wasApplied, readingMirror == .first {
             await copyChanged(conditions.map(\.key))
@@ -101,8 +103,11 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
     }
 
     /// Changes the base, then the mirror.
+    ///
+    /// - Parameter isRecognized: Whether the base may have applied the operations earlier, so that its items are read.
     func applying(
-        _ operations: [StorageOperation], _ body: () async throws -> StorageAnswer<BatchOutcome>
+        _ operations: [StorageOperation], isRecognized: Bool = false,
+        _ body: () async throws -> StorageAnswer<BatchOutcome>
     ) async throws -> StorageAnswer<BatchOutcome> {
         // A write without operations may return because an earlier one that has thrown was applied.
         guard !operations.isEmpty || state.withLock({ $0.lacksChanges }) else {
@@ -114,7 +119,8 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
             do {
                 let answer = try await noticingEvictions(body)
                 basePause.end()
-                await complete(with: answer.value.wasApplied ? operations : [])
+                if isRecognized { state.withLock { $0.lose(operations, wasReturned: true) } }
+                await complete(with: answer.value.wasApplied && !isRecognized ? operations : [])
                 return answer
             } catch {
                 // The write may have been applied.

@@ -98,7 +98,7 @@ extension ScopedStorageEngine {
     private func unmet(_ batch: StorageBatch, _ key: CacheKey, _ items: [CacheKey: Data]) -> CheckedBatch {
         let condition = StorageCondition(key: key, data: items[key] == nil ? Data() : nil)
         var unmet = StorageBatch([], if: [condition], origin: batch.origin)
-        unmet.group = batch.group
+        (unmet.group, unmet.identifier) = (batch.group, batch.identifier)
         return CheckedBatch(batch: unmet, items: items, isMet: false)
     }
 
