@@ -141,6 +141,14 @@ final class SimulatedClient {
 
     func isParked(_ item: SyncItemID) -> Bool { disk.records[item]?.edit?.failure != nil }
 
+    /// The numbers in the items that are sent with an item.
+    func groupTokens(of item: SyncItemID) -> [Int] {
+        guard let id = disk.records[item]?.edit?.group, let group = disk.groups[id] else { return [] }
+        return group.members.flatMap { member in
+            disk.records[member]?.edit?.data.map { Array(SimulatedItem($0).members.values) } ?? []
+        }
+    }
+
     /// Whether nothing is left to do, and the user sees what the server has.
     func isQuiet(_ items: [SyncItemID: Data]) -> Bool { difference(items).isEmpty }
 

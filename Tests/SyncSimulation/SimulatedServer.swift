@@ -31,7 +31,7 @@ struct SimulatedServer {
         let new: Data?
     }
 
-    enum Answer { case applied([Commit]), repeated, conflict, refused(SyncFailure) }
+    enum Answer { case applied([Commit]), repeated, conflict, fenced, refused(SyncFailure) }
 
     private(set) var items: [SyncItemID: Data] = [:]
     private var log: [Change] = []
@@ -51,8 +51,7 @@ struct SimulatedServer {
     ) -> Answer {
         forget(before: time)
         if keepsReceipts, let receipt = receipts[id], keepsVoids || !receipt.isVoid {
-            return receipt.isVoid
-                ? .refused(SyncFailure(code: "invalidArgument", message: "Another request had the key.")) : .repeated
+            return receipt.isVoid ? .fenced : .repeated
         }
         for change in changes where items[change.item] != change.base { return .conflict }
         if isRefused { return .refused(SyncFailure(code: "tooLarge", message: "An item is refused.")) }

@@ -183,7 +183,7 @@ package final class Simulation {
             signal()
             return .answer(.applied)
         case .repeated: return .answer(.applied)
-        case .conflict: return .answer(.conflict)
+        case .conflict, .fenced: return .answer(.conflict)
         case .refused(let failure): return .answer(.refused(failure))
         }
     }
@@ -239,6 +239,15 @@ package final class Simulation {
     private func checkEnd() {
         for client in clients where !client.isQuiet(server.items) {
             checks.fail("client \(client.number) is stuck: \(client.difference(server.items))", at: now)
+        }
+        for client in clients {
+            for item in client.disk.records.keys where client.isParked(item) {
+                let tokens = SimulatedItem(client.disk.records[item]?.edit?.data ?? Data("{}".utf8)).members.values
+                let group = client.groupTokens(of: item)
+                if !(tokens + group).contains(where: { refused.contains($0) || silent.contains($0) }) {
+                    checks.fail("client \(client.number) has parked \(item.text) for no reason", at: now)
+                }
+            }
         }
         checks.checkWrites(server.items, at: now) { clients[$0].isParked($1) }
     }

@@ -243,6 +243,9 @@ struct SyncWork: Sendable {
         }
         do {
             return try await remote.apply(batch) ? .applied : .conflict
+        } catch let error as StorageError where error.code == .identifierUsed {
+            // It was fenced.
+            return .conflict
         } catch let error as StorageError where error.isRefusal {
             return .refused(SyncFailure(error))
         }

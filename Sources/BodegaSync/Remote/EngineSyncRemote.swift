@@ -61,7 +61,7 @@ public final class EngineSyncRemote: SyncRemote {
                         change.data.map { .write(key: change.key, data: $0) } ?? .remove(key: change.key)
                     },
                     if: changes.map { StorageCondition(key: $0.key, data: $0.base) })
-                part.origin = StorageOrigin(id: batch.id)
+                (part.origin, part.identifier) = (StorageOrigin(id: batch.id), batch.id)
                 parts.append((try await engine(collection), part))
             }
             return try await StorageBatchGroup.apply(parts).allSatisfy(\.value.wasApplied)
@@ -69,8 +69,11 @@ public final class EngineSyncRemote: SyncRemote {
     }
 
     public func fence(_ batch: SyncBatch) async throws -> Bool {
-        // An engine of this package never applies a batch after it has thrown.
-        false
+        guard let collection = batch.changes.first?.collection else { return true }
+        let engine = try await engine(collection)
+        // An engine without receipts never applies a batch after it has thrown. Its log shows whether it has before.
+        guard engine.traits.contains(.receipts), let database = engine.groupDatabase else { return false }
+        return try await database.fence(batch.id)
     }
 
     public func pull(
@@ -97,22 +100,24 @@ public final class EngineSyncRemote: SyncRemote {
 
     /// The changes of collections, all from one moment if the engines can; none of one whose log does not reach back.
     private func deltas(since cursors: [String: StorageCursor]) async throws -> [String: StorageDelta] {
-        var engines: [String: any StorageBackend] = [:]
-        for collection in cursors.keys { engines[collection] = try await engine(collection) }
-        let found = Locked<[String: StorageDelta]>([:])
-        let read: @Sendable () async throws -> Void = { [engines] in
-            for (collection, cursor) in cursors {
-                let request = ChangesRequest(since: cursor, needsItems: true)
-                let delta = try await engines[collection]?.log?.fetchChanges(request).value
-                found.withLock { $0[collection] = delta }
+        var requests: [(collection: String, engine: any StorageBackend, request: ChangesRequest)] = []
+        for (collection, cursor) in cursors {
+            let engine = try await engine(collection)
+            guard engine.log != nil else { continue }
+            requests.append((collection, engine, ChangesRequest(since: cursor, needsItems: true)))
+        }
+        var deltas: [String: StorageDelta] = [:]
+        if requests.count > 1, let database = requests[0].engine.database,
+            requests.allSatisfy({ $0.engine.database === database })
+        {
+            let answers = try await database.fetchChanges(requests.map { ($0.engine, $0.request) })
+            for (request, answer) in zip(requests, answers) { deltas[request.collection] = answer.value }
+        } else {
+            for (collection, engine, request) in requests {
+                deltas[collection] = try await engine.log?.fetchChanges(request).value
             }
         }
-        if cursors.count > 1, let database = engines.values.first?.groupDatabase {
-            try await database.atOneMoment(read)
-        } else {
-            try await read()
-        }
-        return found.withLock { $0 }
+        return deltas
     }
 
     private func pass(
