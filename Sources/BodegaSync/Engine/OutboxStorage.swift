@@ -229,6 +229,22 @@ struct OutboxStorage: Sendable {
         }
     }
 
+    /// The number of items with changes that are on their way or wait, and of those with parked changes.
+    func count() async throws -> (pending: Int, parked: Int) {
+        let numbers = Locked((pending: 0, parked: 0))
+        try await scan { _, record in
+            numbers.withLock { numbers in
+                if record.sent == nil, record.edit?.failure != nil {
+                    numbers.parked += 1
+                } else {
+                    numbers.pending += 1
+                }
+            }
+            return true
+        }
+        return numbers.withLock { $0 }
+    }
+
     /// Items whose changes can be sent, the oldest first.
     func candidates(limit: Int, maximumBytes: Int) async throws -> [SyncItemID] {
         let found = Locked<(items: [SyncItemID], bytes: Int)>(([], 0))

@@ -150,9 +150,8 @@ public final class StorageSync: StorageDatabase, Observable {
     public func settled() async throws {
         let start = state.pulls
         await runner.handle(.hurry)
-        for await status in state.updates() {
-            if status.pending == 0, status.failure == nil, state.pulls > start + 1 { return }
-            if status.pending == 0, state.pulls == start + 1 { await runner.handle(.remoteChanged) }
+        for await _ in state.updates() where state.lastPull > start {
+            if try await work.outbox.count().pending == 0 { return }
         }
         try Task.checkCancellation()
     }

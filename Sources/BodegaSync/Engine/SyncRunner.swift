@@ -140,6 +140,7 @@ actor SyncRunner {
                 return failed(error).map { .unanswered(id, $0) }
             }
         case .pull(let answers):
+            report(.pulling)
             do {
                 report(.outcomes(try await work.pull(settling: answers)))
                 report(.reached(Date()))
@@ -167,6 +168,8 @@ actor SyncRunner {
 
 /// What a runner reports.
 enum SyncReport: Sendable {
+    /// A pull begins.
+    case pulling
     /// Everything that the remote database has was read.
     case reached(Date)
     /// Something has failed, and is tried again.

@@ -9,8 +9,10 @@ final class SyncState: Sendable {
         var updates: [Int: AsyncStream<SyncStatus>.Continuation] = [:]
         var outcomes: [Int: AsyncStream<SyncOutcome>.Continuation] = [:]
         var lastListener = 0
-        /// The number of pulls that have ended.
+        /// The number of pulls that have begun.
         var pulls = 0
+        /// The number of the last one that has succeeded.
+        var lastPull = 0
         var isCounting = false
         var mustCount = false
         weak var owner: StorageSync?
@@ -34,8 +36,11 @@ final class SyncState: Sendable {
         }
     }
 
-    /// The number of pulls that have ended.
+    /// The number of pulls that have begun.
     var pulls: Int { content.withLock { $0.pulls } }
+
+    /// The number of the last pull that has succeeded.
+    var lastPull: Int { content.withLock { $0.lastPull } }
 
     func update(_ change: @Sendable (inout SyncStatus) -> Void) {
         let owner = content.withLock { $0.owner }
@@ -52,8 +57,10 @@ final class SyncState: Sendable {
 
     func take(_ report: SyncReport) {
         switch report {
+        case .pulling: content.withLock { $0.pulls += 1 }
         case .reached(let date):
-            content.withLock { $0.pulls += 1 }
+            // Pulls don't overlap.
+            content.withLock { $0.lastPull = $0.pulls }
             update { ($0.lastSuccess, $0.failure, $0.needsCredentials) = (date, nil, false) }
             refresh()
         case .failed(let failure): update { $0.failure = failure }
@@ -80,19 +87,8 @@ final class SyncState: Sendable {
             if !content.mustCount { content.isCounting = false }
             return content.mustCount
         }) {
-            let numbers = Locked((pending: 0, parked: 0))
             do {
-                try await work.outbox.scan { _, record in
-                    numbers.withLock { numbers in
-                        if record.sent == nil, record.edit?.failure != nil {
-                            numbers.parked += 1
-                        } else {
-                            numbers.pending += 1
-                        }
-                    }
-                    return true
-                }
-                let (pending, parked) = numbers.withLock { $0 }
+                let (pending, parked) = try await work.outbox.count()
                 update { ($0.pending, $0.parked) = (pending, parked) }
             } catch {
                 let failure = SyncFailure(error)
