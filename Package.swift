@@ -236,7 +236,8 @@ let package = Package(
         .testTarget(
             name: "BodegaSyncTests",
             dependencies: [
-                "Bodega", "BodegaSync", "BodegaTesting", "Boutique", "RecordCoder", "SyncSimulation", "TestSupport",
+                "Bodega", "BodegaRemote", "BodegaSync", "BodegaTesting", "Boutique", "RecordCoder", "SyncSimulation",
+                "TestSupport",
             ]
         ),
         // Synchronization in virtual time, with faults. `bin/simulate` runs it.

@@ -25,6 +25,7 @@ import Testing
         "Sources/Bodega/Documentation.docc/Guides/QueryingObjects.md",
         "Sources/Boutique/Documentation.docc/Guides/LiveWindows.md",
         "docs/Emporium.docc/ChangingSeveralCollections.md", "docs/Emporium.docc/RelatedItems.md",
+        "docs/Emporium.docc/OfflineFirst.md", "docs/Emporium.docc/SyncConflicts.md",
     ]
 
     /// The files that must contain these snippets, line by line.
@@ -40,7 +41,7 @@ import Testing
         "Tests/BodegaTests/Queries/QueriesGuideTests.swift", "Tests/BoutiqueTests/Queries/LiveWindowsGuideTests.swift",
         "Tests/BoutiqueTests/Store/TransactionsGuideTests.swift",
         "Tests/BoutiqueTests/Store/ReferencesGuideTests.swift",
-        "Tests/BoutiqueTests/Queries/RelatedItemsGuideTests.swift",
+        "Tests/BoutiqueTests/Queries/RelatedItemsGuideTests.swift", "Tests/BodegaSyncTests/SyncGuideTests.swift",
     ]
 
     @Test("Every Swift snippet is compiled and run", arguments: documents)

@@ -2,51 +2,77 @@ import Foundation
 import SyncSimulation
 
 var seeds = 1_000
-var first: UInt64 = 1
+var (first, only): (UInt64, UInt64?) = (1, nil)
 var options = SimulationOptions(seed: 0)
-var arguments = CommandLine.arguments.dropFirst()
-var (seed, listsDefects): (UInt64?, Bool) = (nil, false)
-while let argument = arguments.popFirst() {
-    let value = arguments.first ?? ""
-    switch argument {
-    case "--seeds": seeds = Int(value) ?? seeds
-    case "--first": first = UInt64(value) ?? first
-    case "--seed": seed = UInt64(value)
-    case "--clients": options.clients = Int(value) ?? options.clients
-    case "--operations": options.operations = Int(value) ?? options.operations
-    case "--faults":
-        options.faults = Set(value.split(separator: ",").compactMap { SimulationOptions.Fault(rawValue: String($0)) })
-    case "--trace": options.traced = value
-    case "--defect": options.defect = Defect(rawValue: value)
-    case "--defects":
-        listsDefects = true
-        continue
-    default: break
-    }
-    arguments = arguments.dropFirst()
+var triesDefects = false
+
+func misused(_ text: String) -> Never {
+    FileHandle.standardError.write(Data("\(text) See bin/simulate --help.\n".utf8))
+    exit(64)
 }
-if listsDefects {
+
+func number<Value: FixedWidthInteger>(_ text: String, _ option: String) -> Value {
+    guard let number = Value(text) else { misused("\(option) takes a number.") }
+    return number
+}
+
+var arguments = CommandLine.arguments.dropFirst()
+while let option = arguments.popFirst() {
+    if option == "--defects" {
+        triesDefects = true
+        continue
+    }
+    guard let value = arguments.popFirst() else { misused("\(option) takes a value.") }
+    switch option {
+    case "--seeds": seeds = number(value, option)
+    case "--first": first = number(value, option)
+    case "--seed": only = number(value, option)
+    case "--clients": options.clients = max(number(value, option), 1)
+    case "--operations": options.operations = number(value, option)
+    case "--faults":
+        options.faults = Set(
+            value.split(separator: ",").map { name in
+                guard let fault = SimulationOptions.Fault(rawValue: String(name)) else {
+                    misused("There is no fault \"\(name)\".")
+                }
+                return fault
+            })
+    case "--defect":
+        guard let defect = Defect(rawValue: value) else { misused("There is no defect \"\(value)\".") }
+        options.defect = defect
+    case "--trace": options.traced = value
+    default: misused("\"\(option)\" is not an option.")
+    }
+}
+
+let numbers = only.map { [$0] } ?? (0..<seeds).map { first &+ UInt64($0) }
+
+if triesDefects {
+    var isMissing = false
     for defect in Defect.allCases {
         options.defect = defect
         var found: String?
-        for number in 1...UInt64(seeds) where found == nil {
+        for number in numbers where found == nil {
             options.seed = number
             if let violation = Simulation(options).run().first { found = "seed \(number): \(violation)" }
         }
-        print("\(defect.rawValue): \(found ?? "NOT FOUND")")
+        isMissing = isMissing || found == nil
+        print("\(defect.rawValue): \(found ?? "not found")")
     }
-    exit(0)
+    exit(isMissing ? 1 : 0)
 }
+
 var failures = 0
-for number in seed.map({ $0...$0 }) ?? first...(first + UInt64(seeds) - 1) {
+for (count, number) in numbers.enumerated() {
+    if count > 0, count % 10_000 == 0 { FileHandle.standardError.write(Data("\(count) seeds…\n".utf8)) }
     options.seed = number
-    let violations = Simulation(options).run()
-    if violations.isEmpty { continue }
+    if Simulation(options).run().isEmpty { continue }
     failures += 1
-    if failures <= 5 {
-        print(options)
-        for violation in violations { print("  \(violation)") }
-    }
+    // Others of the same cause would only take time.
+    if failures > 3 { continue }
+    let shrunk = options.traced == nil ? options.shrunk() : options
+    print("bin/simulate \(shrunk)")
+    for violation in Simulation(shrunk).run() { print("  \(violation)") }
 }
-print("\(seeds) seeds, \(failures) failures")
+print("\(numbers.count) seeds, \(failures) failures")
 exit(failures == 0 ? 0 : 1)

@@ -41,6 +41,8 @@ package enum TestSizes {
     package static let indexBuilds = size("EMPORIUM_INDEX_BUILDS", quick: 20, usual: 100, ci: 100, all: 10_000)
     /// The databases with random references from which items are removed.
     package static let references = size("EMPORIUM_REFERENCES", quick: 60, usual: 100, ci: 100, all: 20_000)
+    /// The simulated synchronizations.
+    package static let simulations = size("EMPORIUM_SIMULATIONS", quick: 200, usual: 2_000, ci: 2_000, all: 100_000)
     /// The items that go with one that is removed.
     package static let children = size("EMPORIUM_CHILDREN", quick: 3_000, usual: 20_000, ci: 20_000, all: 100_000)
     /// The mutated documents that the record coder and Foundation decode.

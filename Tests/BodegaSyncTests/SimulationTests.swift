@@ -1,0 +1,45 @@
+import Foundation
+import SyncSimulation
+import TestSupport
+import Testing
+
+@Suite struct SimulationTests {
+    private static let parts = 8
+
+    @Test(arguments: 0..<Self.parts)
+    func `Replicas agree after faults, and no change is lost or made twice`(_ part: Int) {
+        let count = max(TestSizes.simulations / Self.parts, 1)
+        // Other seeds in each run; the sum of a seed and a number must not overflow.
+        let first = Seed.current >> 8 + UInt64(part * count)
+        for seed in first..<first + UInt64(count) {
+            let options = SimulationOptions(seed: seed)
+            let violations = Simulation(options).run()
+            if violations.isEmpty { continue }
+            let shrunk = options.shrunk()
+            let list = Simulation(shrunk).run().joined(separator: "\n")
+            Issue.record("bin/simulate \(shrunk)\n\(list)")
+            return
+        }
+    }
+
+    @Test(arguments: Defect.allCases)
+    func `A simulation finds a defect`(_ defect: Defect) {
+        var options = defect.example
+        #expect(!Simulation(options).run().isEmpty, "bin/simulate \(options)")
+        options.defect = nil
+        #expect(Simulation(options).run().isEmpty, "bin/simulate \(options)")
+    }
+
+    @Test func `Equal seeds give equal simulations`() {
+        let options = Defect.ownWritesRevert.example
+        #expect(Simulation(options).run() == Simulation(options).run())
+    }
+
+    @Test func `A failing simulation is made smaller`() {
+        let options = Defect.noConditions.example
+        let shrunk = options.shrunk()
+        #expect(!Simulation(shrunk).run().isEmpty)
+        #expect(shrunk.operations < options.operations)
+        #expect(shrunk.faults.count < options.faults.count)
+    }
+}

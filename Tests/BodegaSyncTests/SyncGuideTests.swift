@@ -1,0 +1,89 @@
+import Bodega
+import BodegaRemote
+import BodegaSync
+import Boutique
+import Foundation
+import Testing
+
+struct Note: Codable, Sendable, Identifiable {
+    var id = UUID()
+    var title: String
+    var isDone = false
+}
+
+/// The notes of the app, synchronized with those of a server.
+func openNotes(in file: SQLiteStorageEngine, with server: RemoteDatabase) async throws -> SyncedStorageEngine {
+    let sync = try await StorageSync(
+        local: { try file.collection(named: $0) }, remote: { try await server.collection(named: $0) })
+    return try await sync.collection(named: "notes", preserving: Note.self)
+}
+
+@MainActor
+func useNotes(in file: SQLiteStorageEngine, with server: RemoteDatabase) async throws {
+    let engine = try await openNotes(in: file, with: server)
+    let notes = try await Store<Note>(storage: engine)
+    try await notes.insert(Note(title: "Buy milk"))  // on the device when it returns
+    try await engine.sync.settled()  // on the server when it returns, which can take until there is a network
+}
+
+@MainActor
+func statusLine(of sync: StorageSync) -> String {
+    let status = sync.status
+    if status.needsCredentials { return "Sign in to synchronize." }
+    if status.parked > 0 { return "\(status.parked) changes were refused." }
+    if status.pending > 0 { return "\(status.pending) changes wait." }
+    return status.isSettled ? "Everything is up to date." : "Synchronizing…"
+}
+
+func dealWithRefusedChanges(of sync: StorageSync) async throws {
+    for change in try await sync.parked() {
+        guard let failure = change.failure else { continue }
+        if failure.code == StorageError.Code.permissionDenied.rawValue {
+            try await sync.discard(change.key, in: change.collection)  // as the server has it
+        } else {
+            try await sync.retry(change.key, in: change.collection)
+        }
+    }
+}
+
+func openCounters(of sync: StorageSync) async throws -> SyncedStorageEngine {
+    let policy = SyncConflictPolicy.custom { versions in
+        // The larger number wins.
+        [versions.local, versions.remote].compactMap { $0 }.max { left, right in
+            (Int(String(decoding: left, as: UTF8.self)) ?? 0) < (Int(String(decoding: right, as: UTF8.self)) ?? 0)
+        }
+    }
+    return try await sync.collection(named: "counters", policy: policy)
+}
+
+func listConflicts(of sync: StorageSync) async throws {
+    for stored in try await sync.conflicts() {
+        for loss in stored.conflict.losses {
+            let lost = loss.lost.map { String(decoding: $0, as: UTF8.self) } ?? "nothing"
+            print("\(loss.path) is not \(lost), as the \(loss.side.rawValue) version has it.")
+        }
+        try await sync.removeConflict(stored.id)
+    }
+}
+
+/// The snippets of the guides, compiled, and run with two databases in place of a file and a server.
+@Suite struct SyncGuideTests {
+    @Test func `The guide's policy takes the larger number`() async throws {
+        let server = MemoryStorageEngine()
+        let remote: @Sendable (String) -> MemoryStorageEngine = { server.collection(named: $0) }
+        let (first, second) = (MemoryStorageEngine(), MemoryStorageEngine())
+        let ada = try await StorageSync(local: { first.collection(named: $0) }, remote: { remote($0) })
+        let bob = try await StorageSync(local: { second.collection(named: $0) }, remote: { remote($0) })
+        let (counter, other) = (try await openCounters(of: ada), try await openCounters(of: bob))
+        try await counter.write(Data("7".utf8), key: CacheKey("n"))
+        try await other.write(Data("5".utf8), key: CacheKey("n"))
+        try await ada.settled()
+        try await bob.settled()
+        try await ada.settled()
+        #expect(try await counter.fetch(key: CacheKey("n")) == Data("7".utf8))
+        #expect(try await other.fetch(key: CacheKey("n")) == Data("7".utf8))
+        try await listConflicts(of: bob)
+        try await dealWithRefusedChanges(of: ada)
+        #expect(await statusLine(of: ada) == "Everything is up to date.")
+    }
+}

@@ -1,0 +1,203 @@
+import Bodega
+import BodegaSync
+import BodegaTesting
+import Boutique
+import Foundation
+import Observation
+import TestSupport
+import Testing
+
+/// Stores on synchronized engines.
+@MainActor @Suite struct SyncedStoreTests {
+    struct Note: Codable, Sendable, Hashable, Identifiable {
+        let id: String
+        var title: String
+        var folder: String?
+    }
+
+    struct Folder: Codable, Sendable, Hashable, Identifiable {
+        let id: String
+        var count: Int
+    }
+
+    private let server = MemoryStorageEngine()
+
+    private func replica(
+        _ local: MemoryStorageEngine = MemoryStorageEngine(), _ options: SyncOptions = SyncOptions()
+    ) async throws -> StorageSync {
+        let server = server
+        return try await StorageSync(
+            local: { local.collection(named: $0) }, remote: { server.collection(named: $0) }, options: options)
+    }
+
+    @Test func `Stores of two replicas show the same`() async throws {
+        let (ada, bob) = (try await replica(), try await replica())
+        let notes = try await Store<Note>(storage: try await ada.collection(named: "notes"))
+        let others = try await Store<Note>(storage: try await bob.collection(named: "notes"))
+        try await notes.insert(Note(id: "1", title: "milk"))
+        try await ada.settled()
+        try await bob.settled()
+        while others.items.isEmpty { await change(of: others) }
+        #expect(others.items == [Note(id: "1", title: "milk")])
+        try await others.update(id: "1") { $0.title = "oat milk" }
+        try await bob.settled()
+        try await ada.settled()
+        while notes.items.first?.title == "milk" { await change(of: notes) }
+        #expect(notes.items == [Note(id: "1", title: "oat milk")])
+        #expect(ada.status.pending == 0)
+    }
+
+    private func change(of store: Store<Note>) async {
+        await withCheckedContinuation { continuation in
+            withObservationTracking {
+                _ = store.items
+            } onChange: {
+                Task { @MainActor in continuation.resume() }
+            }
+        }
+    }
+
+    @Test func `A transaction over two stores arrives as one`() async throws {
+        let (ada, bob) = (try await replica(), try await replica())
+        let notes = try await Store<Note>(storage: try await ada.collection(named: "notes"))
+        let folders = try await Store<Folder>(storage: try await ada.collection(named: "folders"))
+        let otherNotes = try await bob.collection(named: "notes")
+        let otherFolders = try await bob.collection(named: "folders")
+        try await folders.insert(Folder(id: "f", count: 0))
+        for number in 1...10 {
+            try await notes.transaction(with: folders) { notes, folders in
+                notes.insert(Note(id: "\(number)", title: "note", folder: "f"))
+                folders.insert(Folder(id: "f", count: number))
+            }
+        }
+        let seen = Locked(0)
+        let watcher = Task {
+            for try await _ in otherFolders.changes() {
+                let numbers = Locked((notes: 0, count: 0))
+                try await bob.atOneMoment {
+                    let count = try await otherNotes.fetchCount()
+                    let folder = try await otherFolders.fetch(key: CacheKey("f"))
+                    let number = try folder.map { try JSONDecoder().decode(Folder.self, from: $0).count } ?? 0
+                    numbers.withLock { $0 = (count, number) }
+                }
+                let (count, number) = numbers.withLock { $0 }
+                #expect(count == number)
+                seen.withLock { $0 += 1 }
+                if number == 10 { return }
+            }
+        }
+        try await ada.settled()
+        try await bob.settled()
+        try await watcher.value
+        #expect(seen.withLock { $0 } > 0)
+    }
+
+    @Test func `The status is observable`() async throws {
+        let sync = try await replica()
+        let notes = try await sync.collection(named: "notes")
+        await sync.pause()
+        let changes = AsyncStream<Void>.makeStream()
+        withObservationTracking {
+            _ = sync.status
+        } onChange: {
+            changes.continuation.yield()
+        }
+        try await notes.write(Data("{}".utf8), key: CacheKey("1"))
+        for await _ in changes.stream { break }
+        for await status in sync.statusUpdates where status.pending == 1 { break }
+        #expect(sync.status.isPaused)
+        #expect(!sync.status.isSettled)
+        await sync.resume()
+        try await sync.settled()
+        for await status in sync.statusUpdates where status.pending == 0 { break }
+    }
+
+    @Test func `Items from before are sent, and merged with those of others`() async throws {
+        let local = MemoryStorageEngine()
+        try await local.collection(named: "notes").write(Data(#"{"a":1,"b":1}"#.utf8), key: CacheKey("own"))
+        try await local.collection(named: "notes").write(Data(#"{"a":1,"b":1}"#.utf8), key: CacheKey("both"))
+        let others = server.collection(named: "notes")
+        try await others.write(Data(#"{"a":1,"c":2}"#.utf8), key: CacheKey("both"))
+        try await others.write(Data(#"{"a":3,"c":3}"#.utf8), key: CacheKey("other"))
+        let sync = try await replica(local)
+        let notes = try await sync.collection(named: "notes")
+        try await sync.settled()
+        let expected = ["own": #"{"a":1,"b":1}"#, "both": #"{"a":1,"c":2,"b":1}"#, "other": #"{"a":3,"c":3}"#]
+        for (key, text) in expected {
+            #expect(try await notes.fetch(key: CacheKey(key)) == Data(text.utf8))
+            #expect(try await others.fetch(key: CacheKey(key)) == Data(text.utf8))
+        }
+        // Opened again, nothing is sent again.
+        try await others.remove(key: CacheKey("own"))
+        let again = try await replica(local)
+        let reopened = try await again.collection(named: "notes")
+        try await again.settled()
+        #expect(try await reopened.fetch(key: CacheKey("own")) == nil)
+        #expect(try await others.fetchCount() == 2)
+    }
+
+    @Test func `An outbox survives the end of its program`() async throws {
+        let local = MemoryStorageEngine()
+        var options = SyncOptions()
+        options.startsPaused = true
+        do {
+            let sync = try await replica(local, options)
+            let notes = try await sync.collection(named: "notes")
+            for number in 0..<300 { try await notes.write(Data("{}".utf8), key: CacheKey("\(number)")) }
+        }
+        let others = server.collection(named: "notes")
+        #expect(try await others.fetchCount() == 0)
+        let sync = try await replica(local)
+        _ = try await sync.collection(named: "notes")
+        try await sync.settled()
+        #expect(try await others.fetchCount() == 300)
+    }
+
+    @Test func `Properties of a newer version of the app are kept`() async throws {
+        let others = server.collection(named: "notes")
+        let stored = #"{"id":"1","title":"milk","color":"red","tags":["a"]}"#
+        try await others.write(Data(stored.utf8), key: CacheKey("1"))
+        let sync = try await replica()
+        let engine = try await sync.collection(named: "notes", preserving: Note.self)
+        try await sync.settled()
+        let notes = try await Store<Note>(storage: engine)
+        try await notes.update(id: "1") { $0.title = "oat milk" }
+        try await sync.settled()
+        let data = try #require(try await others.fetch(key: CacheKey("1")))
+        let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        #expect(object["title"] as? String == "oat milk")
+        #expect(object["color"] as? String == "red")
+        #expect(object["tags"] as? [String] == ["a"])
+    }
+
+    @Test func `A token that has expired is renewed, and everything goes on`() async throws {
+        let isValid = Locked(true)
+        let server = server
+        var options = SyncOptions()
+        let renewals = Locked(0)
+        options.reauthorize = {
+            renewals.withLock { $0 += 1 }
+            isValid.withLock { $0 = true }
+            return true
+        }
+        let remote = ScriptedRemote(server)
+        remote.change { script in
+            let check: @Sendable () throws -> Void = {
+                if !isValid.withLock({ $0 }) { throw StorageError(.init(rawValue: "unauthorized"), "No.") }
+            }
+            script.beforeApplying = { _ in try check() }
+            script.beforePulling = { try check() }
+        }
+        let local = MemoryStorageEngine()
+        let sync = try await StorageSync(
+            local: { local.collection(named: $0) }, remote: remote, options: options)
+        let notes = try await sync.collection(named: "notes")
+        try await sync.settled()
+        isValid.withLock { $0 = false }
+        try await notes.write(Data("{}".utf8), key: CacheKey("1"))
+        try await sync.settled()
+        #expect(try await server.collection(named: "notes").fetchCount() == 1)
+        #expect(renewals.withLock { $0 } >= 1)
+        #expect(!sync.status.needsCredentials)
+    }
+}

@@ -1,0 +1,3 @@
+// Declarations that the page mentions but does not show.
+
+import BodegaSync
