@@ -24,7 +24,7 @@ import Testing
             base: object { $0 }, local: object { $0.isMultiple(of: 2) ? -$0 - 1 : $0 },
             remote: object { $0.isMultiple(of: 3) ? $0 + 1 : $0 }, preferring: .local)
         let expected = object { $0.isMultiple(of: 2) ? -$0 - 1 : $0.isMultiple(of: 3) ? $0 + 1 : $0 }
-        #expect(result.data == expected)
+        expectSame(result.data, expected)
         #expect(
             result.losses
                 == stride(from: 0, to: Self.size, by: 6).map {
