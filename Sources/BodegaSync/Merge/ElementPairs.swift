@@ -57,6 +57,7 @@ extension ElementPairs {
     private mutating func pairEqualInStablePaths() {
         var paths = LeafPaths()
         let (left, right) = (unpaired, free)
+        if left.count == 1 { return pair(left[0], right[0]) }
         let leftLeaves = left.map { paths.leaves(of: elements[$0]) }
         let rightLeaves = right.map { paths.leaves(of: others[$0]) }
         var surplus: [LeafPaths.Leaf: Int] = [:]
@@ -88,9 +89,10 @@ extension ElementPairs {
 extension ElementPairs {
     /// Finds the elements that a user has kept or edited.
     ///
-    /// Values of equal keys belong together. In other arrays, equal elements belong together, then objects with the same
-    /// `id`; one with another `id` is new. Then as many elements in a row as before have been edited in place; otherwise
-    /// objects belong together that alone have a certain value in a member. What remains is in the same order.
+    /// Values of equal keys belong together. In other arrays, equal elements belong together, then objects with the
+    /// same `id`; one with another `id` is new. Then as many elements as before between the same neighbours have been
+    /// edited in place; otherwise objects belong together that alone have a certain value in a member. What remains is
+    /// in the same order.
     ///
     /// - Returns: The index of the element from which each new one comes; `nil` if it comes from none.
     static func origins(of new: [MergeNode], in known: [MergeNode]) -> [Int?] {

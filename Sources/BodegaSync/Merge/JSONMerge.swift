@@ -20,7 +20,7 @@ package import Foundation
 /// byte for byte. An object with two members of one name is not merged inside. If a version is not JSON in UTF-8, or is
 /// nested more than 500 levels deep, versions are compared by their bytes, and the preferred side decides.
 ///
-/// The time is proportional to the size of the versions.
+/// The time is proportional to the size of the versions, and for arrays in arrays to the depth, too.
 package enum JSONMerge {
 
     /// Merges two versions that come from one base version.
@@ -43,8 +43,8 @@ package enum JSONMerge {
     /// result has it, together with what the program has changed:
     /// - A value that the program has not changed is copied from the stored item.
     /// - A value that the program has removed is removed with everything in it.
-    /// - The elements of an array are in the order of the new one. See ``ElementPairs`` for how elements are recognized.
-    ///   Elements that the program does not know stay behind the elements that precede them.
+    /// - The elements of an array are in the order of the new one. Elements that the program does not know stay behind
+    ///   those that precede them. ``ElementPairs`` recognizes elements.
     ///
     /// - Parameters:
     ///   - new: The item as the program writes it.
