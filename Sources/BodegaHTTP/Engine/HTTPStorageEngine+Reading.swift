@@ -95,7 +95,7 @@ extension HTTPStorageEngine {
         return MemoryStorageEngine(items: items)
     }
 
-    private func fetchResponse(key: CacheKey) async throws -> (response: HTTPStorageResponse, data: Data)? {
+    func fetchResponse(key: CacheKey) async throws -> (response: HTTPStorageResponse, data: Data)? {
         guard let url = try collection.url(of: key) else { return nil }
         let response = try await send(.get, url, key: key)
         if response.isAbsence { return nil }

@@ -5,10 +5,19 @@ extension HTTPStorageEngine {
 
     /// Applies operations one after another, with a request for each item. It is not atomic.
     ///
+    /// With ``HTTPStorageOptions/usesEntityTags``, a batch of one write or removal can have a condition on the same
+    /// item.
+    ///
     /// - Throws: A `StorageError`. If an item can't be sent, no request was made. Otherwise the message contains the
     ///   number of operations that were applied.
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
-        guard batch.conditions == nil else { throw StorageError.missingConditions }
+        if let conditions = batch.conditions, let condition = conditions.first {
+            guard conditions.count == 1 else { throw StorageError.notOneItem }
+            return try await apply(batch.operations, if: condition)
+        }
+        guard batch.conditions == nil || options.usesEntityTags, batch.basis == nil else {
+            throw StorageError.missingConditions
+        }
         let steps = try batch.operations.map(step)
         for (index, step) in steps.enumerated() {
             do {
@@ -21,7 +30,7 @@ extension HTTPStorageEngine {
         return StorageAnswer(BatchOutcome())
     }
 
-    private enum Step {
+    enum Step {
         case put(URL, Data, CacheKey)
         case delete(URL, CacheKey)
         case deleteAll
@@ -29,7 +38,7 @@ extension HTTPStorageEngine {
     }
 
     /// Checks an operation, so that one that can't be sent is refused before others are applied.
-    private func step(_ operation: StorageOperation) throws -> Step {
+    func step(_ operation: StorageOperation) throws -> Step {
         switch operation {
         case .write(let key, let data):
             guard let url = try collection.url(of: key) else {

@@ -30,6 +30,12 @@ public import Foundation
 /// - **Dates**: Both dates are those of the header `Last-Modified`. If a server does not send it, reading dates throws.
 /// - **Batches** are not atomic. Items that can't be sent are refused before the first request. If a request fails, the
 ///   operations before it remain applied, and the message contains their number.
+/// - **Conditions**: With ``HTTPStorageOptions/usesEntityTags``, a batch of one operation and one condition on the same
+///   item, such as one of `apply(_:if:)`, is sent with `If-Match` or `If-None-Match`. The engine reads the item first,
+///   compares its bytes with the condition, and sends the entity tag of that response. If the response to the change is
+///   lost, the next read decides: if it returns the written bytes, the change was applied, and if the item is as
+///   before, it is sent again. It throws if it is something else, because the change may have come before another one.
+///   The engine does not have the trait `conditional`, because a batch can't have conditions on other items.
 /// - **Unknown outcomes**: If a write throws `timedOut` or `unreachable`, or is cancelled, the server may have applied
 ///   it, or may do so later. Repeating it is safe unless others write the same item: `PUT` and `DELETE` are idempotent.
 ///   So `retrying()` is suitable. The default transport itself repeats a request once if the server was closing the
@@ -42,7 +48,7 @@ public import Foundation
 /// | 404, 410 for the collection, redirects | `cannotOpen` |
 /// | 304, or a success other than 200 and 203 for a read | `decodingFailed` |
 /// | 401, 403 | `permissionDenied` |
-/// | 400, 405, 409, 412, 422, and others below 500 | `refused` |
+/// | 400, 405, 409, 412, 422, and others below 500 | `refused`, but for 412 under a condition: not applied |
 /// | 413, 414, 431, or a response beyond the limit | `tooLarge` |
 /// | 425, 429, 500 and above | `unreachable`, which `retrying()` retries |
 /// | 507 | `storageFull` |
@@ -93,13 +99,16 @@ public struct HTTPStorageEngine: StorageBackend {
     /// Sends a request and returns the response if it is a success, or reports that an item to read or remove is
     /// absent.
     func send(
-        _ method: HTTPStorageRequest.Method, _ url: URL, key: CacheKey? = nil, body: Data? = nil
+        _ method: HTTPStorageRequest.Method, _ url: URL, key: CacheKey? = nil, body: Data? = nil,
+        condition: (name: String, value: String)? = nil
     ) async throws -> HTTPStorageResponse {
         try Task.checkCancellation()
         var request = HTTPStorageRequest(
             method: method, url: url, headers: ["Accept": "application/json"], body: body,
             maximumResponseBytes: options.maximumResponseBytes, timeLimit: options.timeLimit)
         if body != nil { request.headers["Content-Type"] = "application/json" }
+        // It would not be met when the transport repeats the request, so that is left to the caller.
+        if condition != nil { request.isIdempotent = false }
         for (name, value) in try await headers() {
             guard Self.isHeader(name, value) else {
                 throw StorageError(.invalidArgument, "A header has no valid name, or a value with control characters.")
@@ -110,8 +119,10 @@ public struct HTTPStorageEngine: StorageBackend {
             }
             request.headers[name] = value
         }
+        if let condition { request.headers[condition.name] = condition.value }
         let response = try await receive(request, key: key)
-        if key != nil, method != .put, response.isAbsence { return response }
+        let mayBeAbsent = method != .put || condition?.name == "If-Match"
+        if key != nil, mayBeAbsent, response.isAbsence { return response }
         // 203 is a success whose content a proxy has changed, for example its form.
         let isSuccess = method == .get ? [200, 203].contains(response.status) : (200..<300).contains(response.status)
         guard isSuccess else { throw StorageError(response, to: request, key: key) }

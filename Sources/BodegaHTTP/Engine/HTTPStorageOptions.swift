@@ -7,6 +7,10 @@ public struct HTTPStorageOptions: Sendable {
     public var itemsPath: [String] = []
     /// Whether the addresses of items end with a slash, as in `notes/1/`; by default `false`.
     public var itemAddressesEndWithSlash = false
+    /// Whether single items can be changed under conditions; by default `false`. The server must send strong entity
+    /// tags, and refuse a change whose `If-Match` or `If-None-Match` is not met. One that ignores them overwrites what
+    /// others have written in between: ``HTTPStorageEngine/checkConditions(writing:key:)`` finds that out.
+    public var usesEntityTags = false
     /// The time limit of each request, in which the whole response must arrive; by default 30 seconds.
     public var timeLimit = Duration.seconds(30)
     /// The maximum number of bytes of a response, after decompression; by default 64 MiB. With ``URLSessionTransport``

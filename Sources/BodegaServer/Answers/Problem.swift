@@ -64,6 +64,7 @@ enum RequestRefusal: Error {
     case tooManyRequests(Duration)
     case isBusy
     case misdirected
+    case notOneHost
     case notJSON
     case wrongMethod([HTTPRequest.Method])
     case rangeNotSatisfiable(Int)
@@ -78,6 +79,8 @@ enum RequestRefusal: Error {
             case .preconditionFailed: (.preconditionFailed, "preconditionFailed", "The item is not as stated.")
             case .misdirected:
                 (.misdirectedRequest, "misdirected", "The host of the request is not this machine.")
+            case .notOneHost:
+                (.badRequest, "invalidArgument", "The request has no header Host, or several.")
             case .notJSON:
                 (.unsupportedMediaType, "invalidArgument", "The type of the body is not application/json.")
             case .wrongMethod:

@@ -187,6 +187,10 @@ public struct StorageRoutes: Sendable {
     /// A page can make its own name resolve to 127.0.0.1, and would then read answers as its own; but the browser still
     /// sends that name. It can send a form anywhere, but no JSON.
     private func checkSender(_ request: Request) throws {
+        // Servers and proxies would take different ones of several: RFC 9112, section 3.2. The first is the authority.
+        guard request.head.authority != nil, request.headers[.named("Host")] == nil else {
+            throw RequestRefusal.notOneHost
+        }
         if access is OpenAccess, !isThisMachine(request.head.authority) { throw RequestRefusal.misdirected }
         guard request.method == .post else { return }
         let type = request.headers[.contentType]?.split(separator: ";").first?.trimmingCharacters(in: .whitespaces)

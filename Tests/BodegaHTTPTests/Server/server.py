@@ -8,6 +8,9 @@ It prints its port, and ends when its standard input ends. The argument is the t
     /…?slash=1                     items whose addresses end with a slash
     /…?uuid=lower                  identifiers in lower case, in addresses and objects
     /…?refuse=PUT                  the status 422 for a method
+    /…?tags=KIND                   entity tags of items: strong, weak, none, or ignored in conditions
+    /…?lose=after,before           the connection ends after a change of an item, or before it, for the first ones with
+                                   a mark; with meddle=1, another writer changes the item then
     /fault/KIND                    a response with a fault
     /fault/raw?hex=…               a response as its bytes, after which the connection is closed
     /closing/NAME                  as /items, and the connection is closed when the next request has arrived on it
@@ -32,6 +35,11 @@ collections = {}
 requests = []
 over = threading.Event()
 streams = {}
+losses = {}
+
+
+def entity_tag(body):
+    return '"%08x"' % zlib.crc32(body)
 
 
 class Stream:
@@ -111,7 +119,7 @@ class Handler(BaseHTTPRequestHandler):
         if segments[0] in ("items", "private") and len(segments) == 2:
             return self.collection(segments[1], url.path, query)
         if segments[0] in ("items", "private") and len(segments) == 3 and segments[2]:
-            return self.item(segments[1], unquote_to_bytes(segments[2]), body)
+            return self.item(segments[1], unquote_to_bytes(segments[2]), body, query)
         self.respond(404)
 
     do_GET = do_HEAD = do_PUT = do_DELETE = do_POST = handle_request
@@ -133,10 +141,28 @@ class Handler(BaseHTTPRequestHandler):
             body = b'{"total": 1, ' + json.dumps(member).encode() + b": " + body + b"}"
         self.respond(200, body, Content_Type="application/json", **headers)
 
-    def item(self, name, id, body):
+    def is_met(self, stored):
+        """Whether the conditions of a change are met: RFC 9110, section 13.1."""
+        tags = [tag.strip() for tag in self.headers.get("If-Match", "").split(",") if tag]
+        none = [tag.strip() for tag in self.headers.get("If-None-Match", "").split(",") if tag]
+        tag = entity_tag(stored[0]) if stored else None
+        return (not tags or stored and ("*" in tags or tag in tags)) and not (stored and ("*" in none or tag in none))
+
+    def item(self, name, id, body, query):
+        kind, fate = query.get("tags", "none"), None
         with lock:
             items = collections.setdefault(name, {})
-            if self.command == "DELETE":
+            if self.command != "GET" and query.get("mark"):
+                fates = losses.setdefault(query["mark"], query["lose"].split(","))
+                fate = fates.pop(0) if fates else None
+                if fate == "before":
+                    if "meddle" in query:
+                        items[id] = (b'{"id": "%s", "by": "another"}' % id, formatdate(usegmt=True))
+                    self.close_connection = True
+                    return
+            if self.command != "GET" and kind != "ignored" and not self.is_met(items.get(id)):
+                status, body, date = 412, b"", None
+            elif self.command == "DELETE":
                 items.pop(id, None)
                 status, body, date = 204, b"", None
             elif self.command == "PUT":
@@ -147,7 +173,14 @@ class Handler(BaseHTTPRequestHandler):
                 status, (body, date) = 200, items[id]
             else:
                 status, body, date = 404, b'{"error": "absent"}', None
+            if fate == "after":
+                if "meddle" in query:
+                    items[id] = (b'{"id": "%s", "by": "another"}' % id, formatdate(usegmt=True))
+                self.close_connection = True
+                return
         headers = {"Last-Modified": date} if date else {}
+        if date and kind in ("strong", "weak", "ignored"):
+            headers["ETag"] = ("W/" if kind == "weak" else "") + entity_tag(body)
         self.respond(status, body, **headers)
 
     def stream(self, kind, query):

@@ -36,8 +36,6 @@ struct ChangesTogetherTests {
     private struct Model {
         var cursors: [StorageCursor]
         var items: [[CacheKey: Int]] = [[:], [:]]
-        /// How often both had changes.
-        var steps = 0
 
         var sum: Int { items.reduce(0) { $0 + $1.values.reduce(0, +) } }
     }
@@ -67,9 +65,12 @@ struct ChangesTogetherTests {
                 group.addTask {
                     defer { running.end() }
                     var random = Random(seed &+ UInt64(writer))
-                    var moves = 0
-                    while moves < 50 || !running.isEnough {
-                        moves += 1
+                    for turn in 0..<100 {
+                        // The reader looks while they write, and not only before and after.
+                        while turn > 5 * running.looks {
+                            try Task.checkCancellation()
+                            await Task.yield()
+                        }
                         let (from, amount) = (random.next(below: 2), random.next(below: 9))
                         let keys = (0..<2).map { _ in CacheKey("\(random.next(below: 5))") }
                         try await move(amount, from: (writers[from], keys[0]), to: (writers[1 - from], keys[1]))
@@ -80,8 +81,9 @@ struct ChangesTogetherTests {
             var isLast = false
             while !isLast {
                 isLast = running.hasEnded
-                try await follow(engines, remote, &model, running)
+                try await follow(engines, remote, &model)
                 #expect(model.sum == 0)
+                running.look()
             }
             try await group.waitForAll()
         }
@@ -216,13 +218,11 @@ struct ChangesTogetherTests {
     }
 
     private func follow(
-        _ engines: [any StorageBackend], _ remote: RemoteDatabase, _ model: inout Model, _ running: Running
+        _ engines: [any StorageBackend], _ remote: RemoteDatabase, _ model: inout Model
     ) async throws {
         let requests = zip(engines, model.cursors).map { ($0, ChangesRequest(since: $1, needsItems: true)) }
         let answers = try await remote.fetchChanges(requests)
         try #require(answers.count == 2)
-        if answers.allSatisfy({ !($0.value?.changes.isEmpty ?? true) }) { model.steps += 1 }
-        if model.steps == 10 { running.wantsNoMore() }
         for (index, answer) in answers.enumerated() {
             let delta = try #require(answer.value)
             #expect(delta.isComplete)
@@ -251,20 +251,19 @@ struct ChangesTogetherTests {
     }
 }
 
-/// The number of writers that have ended, and whether the reader has seen enough of them.
+/// The number of writers that have ended, and of the reader's looks.
 private final class Running: @unchecked Sendable {
-    // @unchecked because the lock guards the number.
+    // @unchecked because the lock guards the numbers.
     private let lock = NSLock()
-    private var ended = 0
-    private var hasSeenEnough = false
+    private var numbers = (ended: 0, looks: 0)
 
-    var hasEnded: Bool { lock.withLock { ended == 4 } }
+    var hasEnded: Bool { lock.withLock { numbers.ended == 4 } }
 
-    var isEnough: Bool { lock.withLock { hasSeenEnough } }
+    var looks: Int { lock.withLock { numbers.looks } }
 
-    func wantsNoMore() { lock.withLock { hasSeenEnough = true } }
+    func end() { lock.withLock { numbers.ended += 1 } }
 
-    func end() { lock.withLock { ended += 1 } }
+    func look() { lock.withLock { numbers.looks += 1 } }
 }
 
 /// Numbers that follow from a seed: SplitMix64, Steele, Lea and Flood, 2014.

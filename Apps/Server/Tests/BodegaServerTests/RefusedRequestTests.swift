@@ -65,6 +65,19 @@ struct RefusedRequestTests {
         #expect(await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 400"))
     }
 
+    @Test(
+        "have no host, or several",
+        arguments: ["", "Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nhost: example.com\r\n"])
+    func hosts(_ headers: String) async throws {
+        let server = try await TestServer(["notes": MemoryStorageEngine()])
+        let connection = try RawConnection(port: server.port)
+        connection.send("GET /v1/collections/notes HTTP/1.1\r\n\(headers)\r\n")
+        #expect(await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 400"))
+        let other = try RawConnection(port: server.port)
+        other.send("GET /v1/collections/notes HTTP/1.1\r\nHOST: localhost\r\n\r\n")
+        #expect(await other.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+    }
+
     @Test("would remove an item that a hidden one names, without naming that one")
     func references() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
