@@ -230,7 +230,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BodegaHTTPTests",
-            dependencies: ["Bodega", "BodegaHTTP", "BodegaTesting", "Boutique", "TestSupport"],
+            dependencies: ["Bodega", "BodegaHTTP", "BodegaSync", "BodegaTesting", "Boutique", "TestSupport"],
             exclude: ["Server/server.py"]
         ),
         .testTarget(

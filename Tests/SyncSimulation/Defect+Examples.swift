@@ -8,6 +8,19 @@ extension Defect {
         return options
     }
 
-    /// The seed, and the faults if not all can happen.
-    private var found: (UInt64, Set<SimulationOptions.Fault>?) { (1, nil) }
+    /// The first seed that finds the defect, and the faults if not all can happen.
+    private var found: (seed: UInt64, faults: Set<SimulationOptions.Fault>?) {
+        switch self {
+        case .cursorBeforeItems: (13, nil)
+        case .snapshotKeepsRemoved, .removalsIgnored, .lossesNotReported: (3, nil)
+        case .timersForgotten: (4, nil)
+        case .parkedHoldsUpOthers: (6, nil)
+        case .discardedStaysVisible: (68, nil)
+        case .pullsOverlap: (183, nil)
+        case .notFenced: (58, nil)
+        case .voidReceiptsIgnored: (876, nil)
+        case .reconnectionIsNoSignal: (109, [.loss])
+        default: (1, nil)
+        }
+    }
 }

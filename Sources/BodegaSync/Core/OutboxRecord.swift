@@ -63,6 +63,9 @@ package struct OutboxRecord: Hashable, Sendable, Codable {
         return server
     }
 
+    /// Whether the remote database refuses the change.
+    package var isParked: Bool { sent == nil && edit?.failure != nil }
+
     /// The version on which the edit is based.
     var base: Data? { sent.map(\.data) ?? server }
 }

@@ -132,7 +132,7 @@ struct OutboxStorage: Sendable {
 
     private static func decode<Value: Decodable>(_ type: Value.Type, _ data: Data, _ key: CacheKey) throws -> Value {
         do {
-            return try JSONDecoder().decode(type, from: data)
+            return try JSONObjectCoder.json.decode(type, from: data, for: key)
         } catch {
             throw StorageError(.damaged, "The outbox can't be read.", key: key, cause: error)
         }
@@ -156,7 +156,7 @@ struct OutboxStorage: Sendable {
             conditions.append(StorageCondition(key: Self.key(item), data: old))
             if record == reading.draft.records[item] { continue }
             if let record {
-                let data = try Self.encode(StoredRecord(item: item, record: record))
+                let data = try Self.encode(StoredRecord(item: item, record: record), Self.key(item))
                 operations.append(.write(key: Self.key(item), data: data))
             } else {
                 operations.append(.remove(key: Self.key(item)))
@@ -173,7 +173,7 @@ struct OutboxStorage: Sendable {
             let batch = StorageBatch(
                 try losses.map { conflict in
                     let stored = StoredConflict(id: UUID(), date: now, conflict: conflict)
-                    return .write(key: CacheKey(verbatim: stored.id.uuidString), data: try Self.encode(stored))
+                    return .write(key: CacheKey(verbatim: stored.id.uuidString), data: try Self.encode(stored, Self.placeKey))
                 })
             batches.append((conflicts, batch))
         }
@@ -189,7 +189,7 @@ struct OutboxStorage: Sendable {
             conditions.append(StorageCondition(key: Self.key(id), data: reading.groups[id]))
             if group == reading.draft.groups[id] { continue }
             if let group {
-                operations.append(.write(key: Self.key(id), data: try Self.encode(group)))
+                operations.append(.write(key: Self.key(id), data: try Self.encode(group, Self.key(id))))
             } else {
                 operations.append(.remove(key: Self.key(id)))
             }
@@ -198,15 +198,13 @@ struct OutboxStorage: Sendable {
             conditions.append(StorageCondition(key: Self.placeKey, data: reading.storedPlace))
             var place = place ?? old
             place.requests = draft.requests
-            if place != old { operations.append(.write(key: Self.placeKey, data: try Self.encode(place))) }
+            if place != old { operations.append(.write(key: Self.placeKey, data: try Self.encode(place, Self.placeKey))) }
         }
         return StorageBatch(operations, if: conditions)
     }
 
-    private static func encode(_ value: some Encodable) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return try encoder.encode(value)
+    private static func encode(_ value: some Encodable, _ key: CacheKey) throws -> Data {
+        try JSONObjectCoder.json.encode(value, for: key)
     }
 
     // MARK: Looking
@@ -229,20 +227,25 @@ struct OutboxStorage: Sendable {
         }
     }
 
-    /// The number of items with changes that are on their way or wait, and of those with parked changes.
-    func count() async throws -> (pending: Int, parked: Int) {
-        let numbers = Locked((pending: 0, parked: 0))
+    /// The number of items whose changes are parked.
+    func countParked() async throws -> Int {
+        let count = Locked(0)
         try await scan { _, record in
-            numbers.withLock { numbers in
-                if record.sent == nil, record.edit?.failure != nil {
-                    numbers.parked += 1
-                } else {
-                    numbers.pending += 1
-                }
-            }
+            if record.isParked { count.withLock { $0 += 1 } }
             return true
         }
-        return numbers.withLock { $0 }
+        return count.withLock { $0 }
+    }
+
+    /// Whether changes wait or are on their way.
+    func hasPending() async throws -> Bool {
+        let isFound = Locked(false)
+        try await scan { _, record in
+            if record.isParked { return true }
+            isFound.withLock { $0 = true }
+            return false
+        }
+        return isFound.withLock { $0 }
     }
 
     /// Items whose changes can be sent, the oldest first.

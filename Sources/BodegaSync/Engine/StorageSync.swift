@@ -151,7 +151,7 @@ public final class StorageSync: StorageDatabase, Observable {
         let start = state.pulls
         await runner.handle(.hurry)
         for await _ in state.updates() where state.lastPull > start {
-            if try await work.outbox.count().pending == 0 { return }
+            if try await !work.outbox.hasPending() { return }
         }
         try Task.checkCancellation()
     }
@@ -217,7 +217,8 @@ public final class StorageSync: StorageDatabase, Observable {
     public func removeConflict(_ id: StoredConflict.ID) async throws { try await work.outbox.removeConflict(id) }
 
     private func changed() async {
-        state.refresh()
+        // The user may have changed a parked item, too.
+        state.refresh(withParked: state.hasParked)
         await runner.handle(.outboxChanged)
     }
 

@@ -44,7 +44,7 @@ actor SyncRunner {
         limits.maximumDelay = options.maximumDelay
         if !work.remote.signalsChanges { limits.pollInterval = options.pollInterval }
         machine = SyncMachine(requests: place.requests, seed: .random(in: .min ... .max), limits: limits)
-        if !isPaused { resume() }
+        collectionsChanged()
         for event in early { handle(event) }
         early = []
     }
@@ -66,23 +66,19 @@ actor SyncRunner {
 
     func resume() {
         isPaused = false
+        collectionsChanged()
+    }
+
+    /// Goes on with another set of collections. Without any, there is nothing to do.
+    func collectionsChanged() {
+        if isPaused || machine == nil || work.collections.names.isEmpty { return }
         listen()
         handle(.resume)
     }
 
-    /// Follows another set of collections.
-    func collectionsChanged() {
-        if isPaused || machine == nil { return }
-        listen()
-        handle(.remoteChanged)
-        handle(.outboxChanged)
-    }
-
     private func listen() {
         listener?.cancel()
-        let collections = work.collections.names
-        if collections.isEmpty { return }
-        let signals = work.signals(of: collections)
+        let signals = work.signals(of: work.collections.names)
         listener = Task { [weak self] in
             for await event in signals { await self?.handle(event) }
         }

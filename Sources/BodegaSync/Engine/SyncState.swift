@@ -15,6 +15,8 @@ final class SyncState: Sendable {
         var lastPull = 0
         var isCounting = false
         var mustCount = false
+        /// Whether there can be parked changes that are not counted.
+        var mustCountParked = true
         weak var owner: StorageSync?
     }
 
@@ -35,6 +37,9 @@ final class SyncState: Sendable {
             return content.status
         }
     }
+
+    /// Whether changes are parked.
+    var hasParked: Bool { content.withLock { $0.status.parked > 0 } }
 
     /// The number of pulls that have begun.
     var pulls: Int { content.withLock { $0.pulls } }
@@ -62,19 +67,24 @@ final class SyncState: Sendable {
             // Pulls don't overlap.
             content.withLock { $0.lastPull = $0.pulls }
             update { ($0.lastSuccess, $0.failure, $0.needsCredentials) = (date, nil, false) }
-            refresh()
+            refresh(withParked: content.withLock { $0.status.parked > 0 })
         case .failed(let failure): update { $0.failure = failure }
         case .needsCredentials(let isNeeded): update { $0.needsCredentials = isNeeded }
         case .outcomes(let outcomes):
             let listeners = content.withLock { $0.outcomes.values.map { $0 } }
             for listener in listeners { for outcome in outcomes { listener.yield(outcome) } }
+            let isRefused = outcomes.contains { if case .refused = $0.kind { true } else { false } }
+            if isRefused { refresh(withParked: true) }
         }
     }
 
     /// Counts the changes in the outbox, once for all calls in the meantime.
-    func refresh() {
+    ///
+    /// - Parameter withParked: Whether other changes may be parked than before. To count them, all changes are read.
+    func refresh(withParked: Bool = false) {
         let mayCount = content.withLock { content in
             content.mustCount = true
+            content.mustCountParked = content.mustCountParked || withParked
             defer { content.isCounting = true }
             return !content.isCounting
         }
@@ -88,9 +98,16 @@ final class SyncState: Sendable {
             return content.mustCount
         }) {
             do {
-                let (pending, parked) = try await work.outbox.count()
+                let mustCountParked = content.withLock { content in
+                    defer { content.mustCountParked = false }
+                    return content.mustCountParked
+                }
+                let known = content.withLock { $0.status.parked }
+                let parked = mustCountParked ? try await work.outbox.countParked() : known
+                let pending = max(try await work.outbox.records.fetchCount() - parked, 0)
                 update { ($0.pending, $0.parked) = (pending, parked) }
             } catch {
+                content.withLock { $0.mustCountParked = true }
                 let failure = SyncFailure(error)
                 update { $0.failure = failure }
             }

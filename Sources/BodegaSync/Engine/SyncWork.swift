@@ -91,7 +91,8 @@ struct SyncWork: Sendable {
             guard let engine = collections.collection(name)?.engine else { continue }
             var batch = StorageBatch([], if: [], origin: origin)
             for item in Set(items) where draft.items[item] != reading.items[item] {
-                batch.operations.append(draft.items[item].map { .write(key: item.key, data: $0) } ?? .remove(key: item.key))
+                batch.operations.append(
+                    draft.items[item].map { .write(key: item.key, data: $0) } ?? .remove(key: item.key))
                 batch.conditions?.append(StorageCondition(key: item.key, data: reading.items[item]))
             }
             if !batch.operations.isEmpty { batches.append((engine, batch)) }
@@ -108,7 +109,8 @@ struct SyncWork: Sendable {
             let parts = try await parts.asyncMap { try await resolved($0) }
             let ids = Set(parts.flatMap { part in part.keys.map { SyncItemID(collection: part.collection, key: $0) } })
             let reading = try await outbox.read(Array(ids), needsPlace: false, emptyDraft, collections.engine)
-            var (draft, batches): (OutboxDraft, [(engine: any StorageBackend, batch: StorageBatch)]) = (reading.draft, [])
+            var draft = reading.draft
+            var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
             var changes: [(item: SyncItemID, data: Data?)] = []
             for var part in parts {
                 for condition in part.batch.conditions ?? [] {
@@ -126,8 +128,7 @@ struct SyncWork: Sendable {
                 }
                 batches.append((try collections.engine(part.collection), part.batch))
             }
-            let isOne = parts.count > 1 || changes.count > 1 && parts.contains { $0.batch.conditions?.isEmpty == false && $0.isConditional }
-            draft.write(changes, asOne: isOne)
+            draft.write(changes, asOne: parts.count > 1 || parts.contains(where: \.isConditional))
             batches += try outbox.batches(reading, draft, now: Date())
             let answers = try await StorageBatchGroup.apply(batches)
             if answers.allSatisfy(\.value.wasApplied) { return answers.prefix(parts.count).map(\.value) }
@@ -180,7 +181,7 @@ struct SyncWork: Sendable {
                     ? (existing + written).map { .remove(key: $0) } : [operation]
             }
         }
-        return Part(collection: part.collection, batch: batch, isConditional: part.batch.conditions != nil)
+        return Part(collection: part.collection, batch: batch, isConditional: part.batch.conditions?.isEmpty == false)
     }
 
     /// Keeps the properties that the app's type does not know.
@@ -244,8 +245,8 @@ struct SyncWork: Sendable {
         do {
             return try await remote.apply(batch) ? .applied : .conflict
         } catch let error as StorageError where error.code == .identifierUsed {
-            // It was fenced.
-            return .conflict
+            // It was fenced, or applied with other bytes, for instance encrypted again.
+            return try await remote.fence(batch) ? .applied : .conflict
         } catch let error as StorageError where error.isRefusal {
             return .refused(SyncFailure(error))
         }

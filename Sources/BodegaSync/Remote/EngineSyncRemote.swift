@@ -5,6 +5,9 @@ import Foundation
 ///
 /// The engines need conditional batches, see `StorageTraits.conditional`. With a log, a pull reads what has changed;
 /// otherwise it reads all items. Transactions over several collections need engines of one database.
+///
+/// An engine whose batches have conditions only if they are of one item, such as `HTTPStorageEngine` with
+/// `HTTPStorageOptions.usesEntityTags`, needs a `maximumItems` of 1 and a `signalsChanges` of `false`.
 public final class EngineSyncRemote: SyncRemote {
     private let open: @Sendable (String) async throws -> any StorageBackend
     private let opened = Locked<[String: any StorageBackend]>([:])
@@ -30,7 +33,7 @@ public final class EngineSyncRemote: SyncRemote {
     private func engine(_ collection: String) async throws -> any StorageBackend {
         if let engine = opened.withLock({ $0[collection] }) { return engine }
         let engine = try await open(collection)
-        guard engine.traits.contains(.conditional) else {
+        guard engine.traits.contains(.conditional) || maximumItems == 1 else {
             throw StorageError(
                 .invalidArgument,
                 "\(type(of: engine)) can't be synchronized with: it has no conditional batches.")
@@ -151,6 +154,12 @@ public final class EngineSyncRemote: SyncRemote {
         try await receive(.begin(collection: collection, isWhole: true))
         // What changes while the items are read comes again after this cursor.
         let cursor = try await engine.log?.fetchCursor()
+        guard engine.traits.contains(.stablePositions) else {
+            // In parts, each item would be a request.
+            let news = try await engine.fetchAll().map { (key: $0.key, data: Data?.some($0.data)) }
+            try await receive(.items(news, collection: collection, batches: []))
+            return try await receive(.end(collection: collection, cursor: cursor))
+        }
         try await engine.readParts(options: ReadOptions(needsOriginal: true)) { part in
             let news = part.value.map { (key: $0.key, data: Data?.some($0.data)) }
             if !news.isEmpty { try await receive(.items(news, collection: collection, batches: [])) }

@@ -1,0 +1,57 @@
+import Bodega
+import BodegaHTTP
+import BodegaSync
+import Foundation
+import TestSupport
+import Testing
+
+/// Synchronization with an API in Python that has entity tags.
+@Suite(.timeLimit(.minutes(10))) struct HTTPSyncTests {
+    private let name = UUID().uuidString
+
+    private func api() async throws -> HTTPStorageEngine {
+        var options = HTTPStorageOptions()
+        options.usesEntityTags = true
+        return try HTTPStorageEngine(
+            try await APIServer.shared.value.url("items/\(name)", ["tags": "strong"]), options: options)
+    }
+
+    private func replica() async throws -> (sync: StorageSync, items: SyncedStorageEngine) {
+        let (local, api) = (MemoryStorageEngine(), try await api())
+        let remote = EngineSyncRemote(maximumItems: 1, signalsChanges: false) { _ in api }
+        let sync = try await StorageSync(local: { local.collection(named: $0) }, remote: remote)
+        return (sync, try await sync.collection(named: "items"))
+    }
+
+    private func object(_ engine: any StorageBackend, _ id: String) async throws -> [String: Int]? {
+        guard let data = try await engine.fetch(key: CacheKey(id)) else { return nil }
+        let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        return object.compactMapValues { $0 as? Int }
+    }
+
+    @Test func `Two replicas of an API agree, also after both have changed an item`() async throws {
+        let (ada, bob) = (try await replica(), try await replica())
+        for number in 1...5 {
+            let data = Data(#"{"id": "\#(number)", "a": 1, "b": 1}"#.utf8)
+            try await ada.items.write(data, key: CacheKey("\(number)"))
+        }
+        try await ada.sync.settled()
+        try await bob.sync.settled()
+        #expect(try await bob.items.fetchCount() == 5)
+        await ada.sync.pause()
+        await bob.sync.pause()
+        try await ada.items.write(Data(#"{"id": "1", "a": 2, "b": 1}"#.utf8), key: CacheKey("1"))
+        try await bob.items.write(Data(#"{"id": "1", "a": 1, "b": 2}"#.utf8), key: CacheKey("1"))
+        try await bob.items.remove(key: CacheKey("2"))
+        await ada.sync.resume()
+        await bob.sync.resume()
+        try await ada.sync.settled()
+        try await bob.sync.settled()
+        try await ada.sync.settled()
+        for engine in [ada.items as any StorageBackend, bob.items, try await api()] {
+            #expect(try await object(engine, "1") == ["a": 2, "b": 2])
+            #expect(try await object(engine, "2") == nil)
+            #expect(try await engine.fetchCount() == 4)
+        }
+    }
+}
