@@ -964,7 +964,7 @@ let openAPI = #"""
                   "type": "object",
                   "required": ["path"],
                   "properties": {
-                    "path": {"type": "string", "description": "Names of members, separated by dots."},
+                    "path": {"type": "string", "minLength": 1, "description": "Names of members, separated by dots."},
                     "descending": {"type": "boolean"}
                   }
                 }

@@ -51,7 +51,11 @@ private struct ItemQuery {
 
         init(_ part: JSONPart) throws {
             let members = try part.members()
-            (path, isDescending) = (try members.required("path").string(), try members.bool("descending"))
+            let path = try members.required("path")
+            self.path = try path.string()
+            isDescending = try members.bool("descending")
+            let escapes = self.path.utf8.reversed().prefix { $0 == UInt8(ascii: "\\") }
+            guard !self.path.isEmpty, escapes.count.isMultiple(of: 2) else { throw path.error("the path of a member") }
         }
     }
 

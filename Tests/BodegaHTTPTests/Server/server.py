@@ -152,7 +152,7 @@ class Handler(BaseHTTPRequestHandler):
         kind, fate = query.get("tags", "none"), None
         with lock:
             items = collections.setdefault(name, {})
-            if self.command != "GET" and query.get("mark"):
+            if self.command != "GET" and "lose" in query:
                 fates = losses.setdefault(query["mark"], query["lose"].split(","))
                 fate = fates.pop(0) if fates else None
                 if fate == "before":

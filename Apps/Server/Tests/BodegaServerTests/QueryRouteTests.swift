@@ -148,6 +148,7 @@ struct QueryRouteTests {
         "that are not valid, or cost too much, are refused",
         arguments: [
             #"{"filter":"@.a =="}"#, #"{"filter":1}"#, #"{"limit":0}"#, #"{"limit":1001}"#, #"{"after":"x"}"#,
+            #"{"order":[{"path":""}]}"#, #"{"order":[{"path":"a\\"}]}"#, #"{"order":[{"path":"\\\\\\"}]}"#,
             #"{"after":"e30="}"#, #"{"order":[{}]}"#, #"{"order":[{"path":"a"}],"after":"eyJrZXlzIjpbXX0="}"#, "[]",
             #"{"filter":""# + Array(repeating: "@.a", count: 2_000).joined(separator: "&&") + #""}"#,
             #"{"filter":""# + String(repeating: "(", count: 2_000) + #""}"#,
