@@ -221,6 +221,7 @@ var benchmarks: [Target] {
                 .product(name: "BodegaPostgres", package: "Emporium", condition: .when(traits: ["Postgres"])),
                 .product(name: "BodegaRemote", package: "Emporium"),
                 .product(name: "BodegaServer", package: "Emporium"),
+                .product(name: "BodegaSync", package: "Emporium"),
                 .product(name: "BodegaTesting", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),
                 .product(name: "CodableStoreKit", package: "Emporium"),

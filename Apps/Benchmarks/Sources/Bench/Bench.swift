@@ -19,6 +19,7 @@ struct Bench: AsyncParsableCommand {
               bench --quick                  tiny sizes: only checks that everything works
               bench --query                  queries of a million items, against SQL with the same index
               bench --server                 a server of collections under load
+              bench --sync                   synchronization, against the engine alone
               bench --postgres               the engine for PostgreSQL, against psql and pgbench
 
             The exit status is 0 after success, 1 after a failure, 2 with --check if a ratio is above its maximum, and \
@@ -56,6 +57,9 @@ struct Bench: AsyncParsableCommand {
     @Flag(help: "Measure the server of collections, against Hummingbird alone and against the engine in process.")
     var server = false
 
+    @Flag(help: "Measure synchronization, against the engine alone and against copying by hand.")
+    var sync = false
+
     @Option(help: .hidden)
     var postgresServer: String?
 
@@ -86,6 +90,9 @@ struct Bench: AsyncParsableCommand {
     func validate() throws {
         if items < 100 { throw ValidationError("--items must be at least 100.") }
         if query && postgres { throw ValidationError("--query measures SQLite and excludes --postgres.") }
+        if sync && (server || query || postgres) {
+            throw ValidationError("--sync excludes --server, --query and --postgres.")
+        }
         if server && (query || postgres) { throw ValidationError("--server excludes --query and --postgres.") }
         if runs < 1 { throw ValidationError("--runs must be at least 1.") }
         if quick && check { throw ValidationError("--check needs full sizes and can't be used with --quick.") }
@@ -137,6 +144,7 @@ struct Bench: AsyncParsableCommand {
     private var available: [Metric] {
         if query { return QueryMetrics(count: items).all }
         if server { return ServerMetrics.all }
+        if sync { return SyncMetrics.all }
         guard postgres, let postgresServer else { return Metrics.all }
         return PostgresMetrics(starter: URL(fileURLWithPath: postgresServer)).all
     }
