@@ -33,6 +33,8 @@ PATIENCE = 60
 class Process:
     """A program whose lines of output are noted."""
 
+    running = []
+
     def __init__(self, arguments, name):
         self.lines = []
         self.changed = threading.Condition()
@@ -41,6 +43,7 @@ class Process:
             self.process = subprocess.Popen(
                 [str(argument) for argument in arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
                 env=environment, cwd=folder, text=True)
+        self.running.append(self.process)
         threading.Thread(target=self.read, daemon=True).start()
 
     def read(self):
@@ -262,4 +265,8 @@ def main():
     }))
 
 
-main()
+try:
+    main()
+finally:
+    for process in Process.running:
+        process.kill()

@@ -164,8 +164,8 @@ class Check:
         for t in transactions:
             if t.kind == "remove":
                 self.removals[t.items[0]].append(t)
-        self.check_clients(transactions)
         self.check_server()
+        self.check_clients(transactions)
         self.check_writes([t for t in transactions if t.is_acknowledged or t.is_stored])
         self.counts["transactions"] = len(transactions)
         self.counts["acknowledged"] = sum(t.is_acknowledged for t in transactions)
@@ -190,7 +190,8 @@ class Check:
                 for member, token in new.items():
                     if old.get(member) == token:
                         continue
-                    if token in left[item, member]:
+                    # A removal and a change that has brought the item back can come in one pull.
+                    if token in left[item, member] and token not in self.revived[item]:
                         self.fail(f"client {number} sees the old value {token} of {item} {member} again")
                     if member in old:
                         left[item, member].add(old[member])
@@ -211,6 +212,7 @@ class Check:
         """Each write takes effect once, and nothing changes that nobody has written."""
         db = connect(self.server)
         self.reached, self.absences = collections.defaultdict(dict), collections.defaultdict(list)
+        self.revived = collections.defaultdict(set)
         effects, pairs = collections.Counter(), {"a": collections.defaultdict(list), "b": collections.defaultdict(list)}
         self.end = {}
         for item, old, new, time in versions(db):
@@ -230,6 +232,7 @@ class Check:
                 if t is None or item not in t.items or member != t.member:
                     self.fail(f"{token} in {item} {member}: no client has written it there")
                 if old is None:
+                    self.revived[item].add(token)
                     continue
                 effects[item, token] += 1
                 if effects[item, token] == 2:
