@@ -22,19 +22,16 @@ struct Journal {
 
     private struct End: Encodable {
         let acknowledged: String
-        let hasEffect: Bool
         let time: Double
     }
 
     /// Notes a transaction, carries it out, and notes that it was acknowledged.
-    ///
-    /// - Parameter body: Returns whether it has changed anything.
     func noting(
-        _ kind: String, _ token: String, _ items: [String], _ member: String?, _ body: () async throws -> Bool
+        _ kind: String, _ token: String, _ items: [String], _ member: String?, _ body: () async throws -> some Any
     ) async throws {
         try append(Begin(kind: kind, token: token, items: items, member: member, time: now))
-        let hasEffect = try await body()
-        try append(End(acknowledged: token, hasEffect: hasEffect, time: now))
+        _ = try await body()
+        try append(End(acknowledged: token, time: now))
     }
 
     private var now: Double { Date().timeIntervalSince1970 }

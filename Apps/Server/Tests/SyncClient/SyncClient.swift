@@ -123,7 +123,6 @@ struct SyncClient {
         let storage = try storage(collection)
         try await journal.noting("set", token, ["\(collection)/\(key)"], member) {
             try await storage.update(forKey: CacheKey(key), default: Self.empty(key)) { $0[member] = token }
-            return true
         }
     }
 
@@ -133,7 +132,6 @@ struct SyncClient {
         let storage = try storage("d")
         try await journal.noting("add", token, ["d/\(key)"], token) {
             try await storage.update(forKey: CacheKey(key), default: Self.empty(key)) { $0[token] = token }
-            return true
         }
     }
 
@@ -149,7 +147,6 @@ struct SyncClient {
                     try transaction.store(item, forKey: CacheKey(key), in: storage)
                 }
             }
-            return true
         }
     }
 
@@ -157,11 +154,7 @@ struct SyncClient {
         let (collection, key) = single()
         let storage = try storage(collection)
         try await journal.noting("remove", token, ["\(collection)/\(key)"], nil) {
-            try await database.transaction { transaction in
-                let isThere = try await transaction.object(forKey: CacheKey(key), in: storage) != nil
-                if isThere { try transaction.removeObject(forKey: CacheKey(key), in: storage) }
-                return isThere
-            }
+            try await storage.removeObject(forKey: CacheKey(key))
         }
     }
 
@@ -171,7 +164,6 @@ struct SyncClient {
         let storage = try storage(collection)
         try await journal.noting("insert", token, ["\(collection)/n\(token)"], "x") {
             try await storage.store(["id": "n\(token)", "x": token], forKey: CacheKey("n\(token)"))
-            return true
         }
     }
 }

@@ -9,6 +9,7 @@ import json
 import sqlite3
 
 COLLECTIONS = ["a", "b", "c", "d"]
+OUTBOX = "emporium-outbox"
 
 
 def connect(path):
@@ -29,12 +30,12 @@ def record(path):
     now = "(julianday('now') - 2440587.5) * 86400.0"
     columns = "INSERT INTO versions (collection, key, value, time)"
     for name, table in tables(db).items():
-        if name not in COLLECTIONS:
+        if name not in COLLECTIONS + [OUTBOX]:
             continue
         db.execute(f"{columns} SELECT '{name}', key, value, {now} FROM {table}")
         for event, row, value in [("INSERT", "new", "new.value"), ("UPDATE", "new", "new.value"), ("DELETE", "old", "NULL")]:
             db.execute(
-                f"CREATE TRIGGER versions_{name}_{event} AFTER {event} ON {table} BEGIN "
+                f"CREATE TRIGGER \"versions {name} {event}\" AFTER {event} ON {table} BEGIN "
                 f"{columns} VALUES ('{name}', {row}.key, {value}, {now}); END")
     db.execute("COMMIT")
     db.close()
@@ -68,7 +69,7 @@ def outbox(db):
     """The number of changes in the outbox and requests without an outcome, and the parked changes."""
     db.execute("BEGIN")
     table = tables(db)
-    records = [json.loads(value)["record"] for (value,) in db.execute(f"SELECT value FROM {table['emporium-outbox']}")]
+    records = [json.loads(value)["record"] for (value,) in db.execute(f"SELECT value FROM {table[OUTBOX]}")]
     rows = db.execute(f"SELECT value FROM {table['emporium-sync']} WHERE key = 'place'").fetchall()
     db.execute("COMMIT")
     requests = sum(len(json.loads(value)["requests"]) for (value,) in rows)
@@ -82,20 +83,33 @@ def has_begun(db):
     return any(set(COLLECTIONS) <= set(json.loads(value)["cursors"]) for (value,) in rows)
 
 
+def name(item):
+    """The collection and the key of an item that the package has encoded."""
+    key = item["key"]
+    return item["collection"] + "/" + (key if isinstance(key, str) else key["rawValue"])
+
+
+def removals(db):
+    """The removals that were in the outbox: items and times."""
+    for value, time in db.execute("SELECT value, time FROM versions WHERE collection = ? AND value NOT NULL", (OUTBOX,)):
+        entry = json.loads(value)
+        edit = entry["record"].get("edit")
+        if edit is not None and edit.get("data") is None:
+            yield name(entry["item"]), time
+
+
 def lost_by_policy(db):
     """What a client was told to have lost, by items: tokens, and `None` for a removal."""
     found = collections.defaultdict(set)
     for (value,) in db.execute(f"SELECT value FROM {tables(db)['emporium-conflicts']}"):
         conflict = json.loads(value)["conflict"]
-        versions = conflict["versions"]
-        key = versions["key"]
-        text = key if isinstance(key, str) else key.get("rawValue") or key.get("identity")
+        item = name(conflict["versions"])
         for loss in conflict["losses"]:
             if loss["side"] != "local":
                 continue
             lost = json.loads(base64.b64decode(loss["lost"])) if loss.get("lost") is not None else None
             tokens = lost.values() if isinstance(lost, dict) else [lost]
-            found[versions["collection"] + "/" + text].update(tokens)
+            found[item].update(tokens)
     return found
 
 
@@ -104,7 +118,7 @@ class Transaction:
         self.client, self.number = client, number
         self.kind, self.token, self.items = line["kind"], line["token"], line["items"]
         self.member, self.time = line.get("member"), line["time"]
-        self.end, self.has_effect, self.removed = None, True, []
+        self.end, self.has_effect = None, True
         self.is_stored = False
 
     @property
@@ -123,8 +137,7 @@ def journal(client, path):
                 # Its process was killed while it wrote the line, before the transaction began or after its end.
                 continue
             if "acknowledged" in line:
-                t = found[line["acknowledged"]]
-                t.end, t.has_effect = line["time"], line["hasEffect"]
+                found[line["acknowledged"]].end = line["time"]
             else:
                 found[line["token"]] = Transaction(client, number, line)
     return list(found.values())
@@ -138,7 +151,9 @@ def members(value):
 def versions(db):
     """All versions, in their order: the item, its members before and after, and the time."""
     before = {}
-    for collection, key, value, time in db.execute("SELECT collection, key, value, time FROM versions ORDER BY number"):
+    rows = db.execute(
+        "SELECT collection, key, value, time FROM versions WHERE collection <> ? ORDER BY number", (OUTBOX,))
+    for collection, key, value, time in rows:
         item = collection + "/" + key
         new = members(value)
         yield item, before.get(item), new, time
@@ -177,10 +192,10 @@ class Check:
             db = connect(path)
             self.lost.append(lost_by_policy(db))
             stored, left = set(), collections.defaultdict(set)
-            removals = collections.defaultdict(list)
-            for item, old, new, time in versions(db):
-                if new is None:
-                    removals[item].append((time, old))
+            removed = collections.defaultdict(list)
+            for item, time in removals(db):
+                removed[item].append(time)
+            for item, old, new, _ in versions(db):
                 stored.update((new or {}).values())
                 if old is None or new is None:
                     # A removed item can come back with what it was before.
@@ -200,9 +215,9 @@ class Check:
                 if t.client != number:
                     continue
                 if t.kind == "remove":
-                    # SQLite's time is rounded.
-                    versions_then = [old for time, old in removals[t.items[0]] if t.time - 0.01 < time < (t.end or 0) + 0.01]
-                    t.removed = [token for old in versions_then for token in old.values()]
+                    # Otherwise there was nothing to remove from the server. SQLite's time is rounded.
+                    times = (t.time - 0.01, (t.end or 0) + 0.01)
+                    t.has_effect = any(times[0] < time < times[1] for time in removed[t.items[0]])
                     continue
                 t.is_stored = t.token in stored
                 if t.is_acknowledged and not t.is_stored:
@@ -211,7 +226,7 @@ class Check:
     def check_server(self):
         """Each write takes effect once, and nothing changes that nobody has written."""
         db = connect(self.server)
-        self.reached, self.absences = collections.defaultdict(dict), collections.defaultdict(list)
+        self.reached, self.absences = collections.defaultdict(set), collections.defaultdict(list)
         self.revived = collections.defaultdict(set)
         effects, pairs = collections.Counter(), {"a": collections.defaultdict(list), "b": collections.defaultdict(list)}
         self.end = {}
@@ -227,7 +242,7 @@ class Check:
             for member, token in new.items():
                 if (old or {}).get(member) == token:
                     continue
-                self.reached[item].setdefault(token, time)
+                self.reached[item].add(token)
                 t = self.by_token.get(token)
                 if t is None or item not in t.items or member != t.member:
                     self.fail(f"{token} in {item} {member}: no client has written it there")
@@ -260,9 +275,7 @@ class Check:
                     continue
                 others = [o for o in later[t.client, item] if o.number > t.number]
                 if t.kind == "remove":
-                    # What has never been on the server need not be removed there.
-                    was_there = any(self.reached[item].get(token, t.time) < t.time for token in t.removed)
-                    if not t.has_effect or not was_there:
+                    if not t.has_effect:
                         continue
                     is_gone = self.end.get(item) is None or any(time >= t.time for time in self.absences[item])
                     if is_gone or None in self.lost[t.client][item] or others:
