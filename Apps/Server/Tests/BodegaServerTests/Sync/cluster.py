@@ -224,8 +224,6 @@ def main():
     ports = proxy.await_line(lambda line: True).split()
     clients = [Client(number, port, server.token) for number, port in enumerate(ports)]
     databases = [oracle.connect(client.path) for client in clients]
-    while not all(map(oracle.has_begun, databases)):
-        time.sleep(0.05)
     for client in clients:
         client.process.say("begin")
     watch = Watch([server.path] + [client.path for client in clients])

@@ -77,12 +77,6 @@ def outbox(db):
     return len(records) + requests, parked
 
 
-def has_begun(db):
-    """Whether a pull has stored its place in the logs of all collections. A snapshot before is not of one moment."""
-    rows = db.execute(f"SELECT value FROM {tables(db)['emporium-sync']} WHERE key = 'place'").fetchall()
-    return any(set(COLLECTIONS) <= set(json.loads(value)["cursors"]) for (value,) in rows)
-
-
 def name(item):
     """The collection and the key of an item that the package has encoded."""
     key = item["key"]
