@@ -251,6 +251,7 @@ var server: [Target] {
             name: "BodegaServerTests",
             dependencies: [
                 "Browsing",
+                "SyncClient",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Bodega", package: "Emporium"),
                 .product(name: "bodega", package: "Emporium"),
@@ -269,8 +270,18 @@ var server: [Target] {
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             path: "Server/Tests/BodegaServerTests",
-            exclude: ["Proxy/proxy.py"]
-        )
+            exclude: ["Proxy/proxy.py", "Sync/cluster.py", "Sync/oracle.py"]
+        ),
+        // A client of the server, in a process of its own.
+        .executableTarget(
+            name: "SyncClient",
+            dependencies: [
+                .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaRemote", package: "Emporium"),
+                .product(name: "BodegaSync", package: "Emporium"),
+            ],
+            path: "Server/Tests/SyncClient"
+        ),
     ]
 }
 

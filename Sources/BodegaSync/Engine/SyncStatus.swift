@@ -23,7 +23,10 @@ public struct SyncStatus: Sendable, Hashable {
 public struct SyncOptions: Sendable {
     /// How versions are merged that this replica and others have changed; by default ``SyncConflictPolicy/laterWins``.
     public var policy = SyncConflictPolicy.laterWins
-    /// Whether synchronization begins paused.
+    /// Whether synchronization begins paused, until ``StorageSync/resume()``.
+    ///
+    /// Use it if transactions change several collections: what is read from the remote database while only some of them
+    /// are open is a part of what others have changed together.
     public var startsPaused = false
     /// The upper bound of the random delays after failures; by default 8 seconds.
     public var maximumDelay = Duration.seconds(8)

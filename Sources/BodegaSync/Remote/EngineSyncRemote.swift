@@ -87,16 +87,24 @@ public final class EngineSyncRemote: SyncRemote {
             var cursors: [String: StorageCursor] = [:]
             for (collection, cursor) in places { cursors[collection] = cursor }
             let deltas = try await deltas(since: cursors)
+            var snapshots = 0
             for collection in places.keys.sorted() {
                 let engine = try await engine(collection)
                 if let delta = deltas[collection] {
-                    try await receive(.begin(collection: collection, isWhole: false))
                     try await pass(delta, of: collection, receive)
                     try await passItems(keys[collection] ?? [], of: collection, engine, receive)
                     try await receive(.end(collection: collection, cursor: delta.cursor))
+                    cursors[collection] = delta.cursor
                 } else {
-                    try await passAll(of: collection, engine, receive)
+                    cursors[collection] = try await passAll(of: collection, engine, receive)
+                    snapshots += 1
                 }
+            }
+            if snapshots == 0 || cursors.count < 2 { return }
+            // Each snapshot is from a moment of its own, which would divide transactions of several collections.
+            for (collection, delta) in try await self.deltas(since: cursors) {
+                try await pass(delta, of: collection, receive)
+                try await receive(.end(collection: collection, cursor: delta.cursor))
             }
         }
     }
@@ -126,6 +134,7 @@ public final class EngineSyncRemote: SyncRemote {
     private func pass(
         _ delta: StorageDelta, of collection: String, _ receive: (SyncNews) async throws -> Void
     ) async throws {
+        try await receive(.begin(collection: collection, isWhole: false))
         var (last, order): ([CacheKey: StorageChange.Kind], [CacheKey]) = ([:], [])
         for change in delta.changes where last.updateValue(change.kind, forKey: change.key) == nil {
             order.append(change.key)
@@ -148,9 +157,10 @@ public final class EngineSyncRemote: SyncRemote {
         try await receive(.items(news, collection: collection, batches: []))
     }
 
+    /// - Returns: The cursor from before the items were read; `nil` without a log.
     private func passAll(
         of collection: String, _ engine: any StorageBackend, _ receive: (SyncNews) async throws -> Void
-    ) async throws {
+    ) async throws -> StorageCursor? {
         try await receive(.begin(collection: collection, isWhole: true))
         // What changes while the items are read comes again after this cursor.
         let cursor = try await engine.log?.fetchCursor()
@@ -172,6 +182,7 @@ public final class EngineSyncRemote: SyncRemote {
             try await receive(.unreadable(keys, collection: collection))
         }
         try await receive(.end(collection: collection, cursor: cursor))
+        return cursor
     }
 
     public func signals(of collections: [String]) -> AsyncStream<Void> {

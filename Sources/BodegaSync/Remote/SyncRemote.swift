@@ -35,7 +35,8 @@ public protocol SyncRemote: Sendable {
     ///   - places: The collections, each with the cursor that the last call has passed on; `nil` for all items.
     ///   - keys: Items whose versions are needed in any case.
     ///   - receive: Receives parts, in order. Each collection begins with ``SyncNews/begin(collection:isWhole:)`` and
-    ///     ends with ``SyncNews/end(collection:cursor:)``.
+    ///     ends with ``SyncNews/end(collection:cursor:)``. One whose items were read can follow again, with what has
+    ///     changed since, so that all collections are from one moment at the end.
     /// - Throws: A `StorageError`, or the error of the receiver.
     func pull(
         _ places: [String: StorageCursor?], needing keys: [String: [CacheKey]],

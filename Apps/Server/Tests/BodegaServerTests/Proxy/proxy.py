@@ -1,8 +1,13 @@
-"""A proxy before an HTTP server that delays, loses, doubles and cuts what passes through it.
+"""A proxy before an HTTP server that delays, loses, doubles and cuts what passes through it, and partitions clients.
 
-Usage: proxy.py SERVER_PORT SEED
+Usage: proxy.py SERVER_PORT SEED [CLIENTS]
 
-It prints its port, and ends when its standard input does. Then it prints how often it has done what, as JSON.
+It prints its ports, one for each client, and ends when its standard input does. Then it prints how often it has done
+what, as JSON. It obeys lines of its standard input:
+
+    cut N in|out|both   holds back what goes to client N, or comes from it, as a network that repeats lost packets
+    heal N              passes on what was held back, and holds back no more
+    calm                does nothing else to what passes through it from now on
 """
 
 import asyncio
@@ -12,11 +17,33 @@ import random
 import sys
 
 server_port, seed = int(sys.argv[1]), sys.argv[2]
+clients = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 chance = random.Random(seed)
 counts = collections.Counter()
 
 FAULTS = ["pass", "delay", "refuse", "lose", "cut", "double"]
 WEIGHTS = [60, 8, 8, 8, 8, 8]
+is_calm = False
+
+
+class Link:
+    """The way of one client to the server and back."""
+
+    def __init__(self):
+        self.ways = {"in": asyncio.Event(), "out": asyncio.Event()}
+        self.heal()
+
+    def cut(self, direction):
+        for way in self.ways if direction == "both" else [direction]:
+            self.ways[way].clear()
+        counts["partition " + direction] += 1
+
+    def heal(self):
+        for way in self.ways.values():
+            way.set()
+
+    async def pass_on(self, way):
+        await self.ways[way].wait()
 
 
 async def exchange(request, receive):
@@ -44,10 +71,10 @@ async def read_request(reader, writer):
     return b"\r\n".join(kept + [b"Connection: close", b"", b""]) + body
 
 
-async def serve(reader, writer):
+async def serve(link, reader, writer):
     try:
         request = await read_request(reader, writer)
-        fault = chance.choices(FAULTS, WEIGHTS)[0]
+        fault = "pass" if is_calm else chance.choices(FAULTS, WEIGHTS)[0]
         counts[fault] += 1
         rest = chance.randrange(400) if fault == "cut" else None
 
@@ -58,11 +85,14 @@ async def serve(reader, writer):
             nonlocal rest
             if rest is not None:
                 part, rest = part[:rest], max(0, rest - len(part))
+            await link.pass_on("in")
             writer.write(part)
             await writer.drain()
             if rest == 0:
                 raise ConnectionError("cut")
 
+        # Also of a client that has given up: what it has sent arrives later.
+        await link.pass_on("out")
         if fault == "delay":
             await asyncio.sleep(chance.random() * 0.05)
         if fault in ("lose", "double"):
@@ -77,10 +107,27 @@ async def serve(reader, writer):
         writer.close()
 
 
+async def obey(links):
+    """Carries out commands, to the end of the standard input."""
+    global is_calm
+    while line := await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline):
+        match line.split():
+            case ["cut", number, ("in" | "out" | "both") as direction]:
+                links[int(number)].cut(direction)
+            case ["heal", number]:
+                links[int(number)].heal()
+            case ["calm"]:
+                is_calm = True
+
+
 async def main():
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    links = [Link() for _ in range(clients)]
+    servers = [
+        await asyncio.start_server(lambda reader, writer, link=link: serve(link, reader, writer), "127.0.0.1", 0)
+        for link in links
+    ]
+    print(*(server.sockets[0].getsockname()[1] for server in servers), flush=True)
+    await obey(links)
     print(json.dumps(counts), flush=True)
 
 
