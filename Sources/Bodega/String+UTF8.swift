@@ -25,7 +25,7 @@ extension String {
 extension String {
 
     /// Whether two strings have the same UTF-8. Swift's `==` also accepts canonically equivalent strings.
-    func hasSameBytes(as other: String) -> Bool {
+    package func hasSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && Self.haveEqualBytes(utf8, other.utf8)
     }
 

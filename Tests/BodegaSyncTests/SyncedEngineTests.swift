@@ -16,8 +16,11 @@ import Testing
             -> @Sendable (String) throws -> any StorageEngine
     ) -> Configuration {
         var configuration = Configuration("\(name), synchronized", capabilities: capabilities) { workspace in
-            let (collection, server) = (try open(workspace), MemoryStorageEngine())
-            let sync = try await StorageSync(local: { try collection($0) }, remote: { server.collection(named: $0) })
+            let collection = try open(workspace)
+            // It must have what was sent to it when the local database is opened again.
+            let server = try SQLiteStorageEngine(opening: workspace.directory, databaseFilename: "server")
+            let sync = try await StorageSync(
+                local: { try collection($0) }, remote: { try server.collection(named: $0) })
             return try await sync.collection(named: "tested")
         }
         configuration.openCollection = { engine, name in

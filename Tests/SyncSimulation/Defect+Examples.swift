@@ -12,6 +12,8 @@ extension Defect {
     private var found: (seed: UInt64, faults: Set<SimulationOptions.Fault>?) {
         switch self {
         case .cursorBeforeItems: (13, nil)
+        case .logNotSearched: (19, nil)
+        case .sentBeforePull: (327, nil)
         case .snapshotKeepsRemoved, .removalsIgnored, .lossesNotReported: (3, nil)
         case .timersForgotten: (4, nil)
         case .parkedHoldsUpOthers: (6, nil)

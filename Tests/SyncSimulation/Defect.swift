@@ -52,4 +52,6 @@ package enum Defect: String, CaseIterable, Sendable {
     case parkedHoldsUpOthers
     case parkedForgotten
     case pullsOverlap
+    case logNotSearched
+    case sentBeforePull
 }

@@ -44,7 +44,9 @@ extension SimulatedClient {
     private func prepare(_ limit: Int, _ program: Program) {
         let parked = disk.records.values.contains { $0.edit?.failure != nil }
         if simulation.has(.parkedHoldsUpOthers), parked { return handle(.prepared(nil, groups: 0), program) }
-        let candidates = disk.records.keys.sorted { $0.text < $1.text }
+        // What becomes of a request is in the log after the cursor.
+        let ready = disk.records.keys.filter { disk.cursors[$0.collection] != nil || simulation.has(.sentBeforePull) }
+        let candidates = ready.sorted { $0.text < $1.text }
         let request = transact { draft in
             draft.take(candidates, upTo: limit, maximumBytes: .max)
                 .flatMap { request in draft.requests.first { $0.id == request.id } }
@@ -133,7 +135,8 @@ extension SimulatedClient {
             }
         }
         simulation.toServer(from: self) { [unowned self] in
-            let wasApplied = simulation.server.fence(id, at: simulation.now)
+            // Without receipts, the log shows it.
+            let wasApplied = simulation.keepsReceipts && simulation.server.fence(id, at: simulation.now)
             simulation.toClient(self) { finish(wasApplied) }
         }
     }
@@ -273,9 +276,12 @@ extension SimulatedClient {
             }
             for item in removed { draft.receive(item, nil) }
             for (item, data) in pulled.needed { draft.receive(item, data) }
-            for request in draft.requests where settled.contains(request.id) {
-                let isKnown = pulled.batches.contains(request.id) && !simulation.has(.appliedTwice)
-                draft.settle(request.id, isKnown ? .applied : answers[request.id] ?? .applied)
+            for request in draft.requests {
+                // Those that the log shows were applied, whether their answers have come or not.
+                let isKnown = pulled.batches.contains(request.id) && !simulation.has(.logNotSearched)
+                if isKnown || settled.contains(request.id) {
+                    draft.settle(request.id, isKnown ? .applied : answers[request.id] ?? .applied)
+                }
             }
         }
         if !simulation.has(.cursorBeforeItems) {

@@ -29,6 +29,8 @@ package final class Simulation {
     private var refused: Set<Int> = []
     private var silent: Set<Int> = []
     let policy: SyncConflictPolicy
+    /// Whether the server recognizes requests. If it does not, none arrives late or twice, and the log never ends.
+    let keepsReceipts: Bool
 
     /// Creates a simulation.
     package init(_ options: SimulationOptions) {
@@ -39,9 +41,10 @@ package final class Simulation {
         let earlierWins = Int.random(in: 0..<4, using: &users) == 0
         policy = earlierWins ? .earlierWins : .laterWins
         checks.keepsPairs = !earlierWins
-        if has(.oldLog), Bool.random(using: &accidents) { server.logAge = 5_000 }
+        keepsReceipts = !(options.faults.contains(.noReceipts) && Int.random(in: 0..<3, using: &accidents) == 0)
+        if has(.oldLog), Bool.random(using: &accidents), keepsReceipts { server.logAge = 5_000 }
         if has(.oldReceipts), Bool.random(using: &accidents) { server.receiptAge = 10_000 }
-        checks.mayRepeat = server.receiptAge < .max && (server.logAge < .max || has(.failover))
+        checks.mayRepeat = server.receiptAge < .max && keepsReceipts && (server.logAge < .max || has(.failover))
         checks.traced = options.traced
         for number in 0..<options.clients {
             let seed = UInt64.random(in: .min ... .max, using: &users)
@@ -134,9 +137,9 @@ package final class Simulation {
     ) {
         if isBlocked(client) { return }
         if !isHealed, has(.loss), chance(10) { return }
-        let isDouble = !isHealed && has(.duplication) && chance(10)
+        let isDouble = !isHealed && has(.duplication) && chance(10) && keepsReceipts
         for _ in 0..<(isDouble ? 2 : 1) {
-            let isLate = !isHealed && has(.delay) && chance(8)
+            let isLate = !isHealed && has(.delay) && chance(8) && keepsReceipts
             schedule(after: delay(upTo: isLate ? 9_000 : 80)) { [unowned client] in
                 if !isBlocked(client) { body() }
             }
@@ -172,7 +175,7 @@ package final class Simulation {
             changes = changes.map { SyncChange(item: $0.item, base: server.items[$0.item], data: $0.data) }
         }
         let answer = server.apply(
-            id, changes, isRefused: tokens.contains(where: refused.contains), keepsReceipts: !has(.appliedTwice),
+            id, changes, isRefused: tokens.contains(where: refused.contains), keepsReceipts: keepsReceipts && !has(.appliedTwice),
             keepsVoids: !has(.voidReceiptsIgnored), at: now)
         switch answer {
         case .applied(let commits):
@@ -196,7 +199,7 @@ package final class Simulation {
         let client = clients[Int.random(in: 0..<clients.count, using: &accidents)]
         let kinds: [SimulationOptions.Fault] = [.partition, .crash, .crash, .failover, .expiry]
         let kind = kinds[Int.random(in: 0..<kinds.count, using: &accidents)]
-        guard has(kind) else { return }
+        guard has(kind), kind != .failover || keepsReceipts else { return }
         let (blocksIn, blocksOut) = (Bool.random(using: &accidents), Bool.random(using: &accidents))
         schedule(at: time) { [unowned self, unowned client] in
             if isHealed { return }

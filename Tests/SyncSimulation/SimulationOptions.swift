@@ -2,7 +2,7 @@
 package struct SimulationOptions: Sendable, CustomStringConvertible {
     /// A kind of fault.
     package enum Fault: String, CaseIterable, Sendable {
-        case loss, duplication, delay, partition, crash, failover, expiry, oldLog, oldReceipts, poison, silence, programs
+        case loss, duplication, delay, partition, crash, failover, expiry, oldLog, oldReceipts, poison, silence, programs, noReceipts
     }
 
     /// The seed of everything that is random.

@@ -28,7 +28,7 @@ package struct OutboxDraft: Sendable {
     private let newID: @Sendable () -> UUID
 
     /// The number of attempts without an outcome after which an item that is sent alone is parked.
-    static let maximumAttempts = 2
+    static let maximumAttempts = 3
 
     /// Creates an empty part.
     ///

@@ -9,4 +9,14 @@ package struct SyncItemID: Hashable, Sendable, Codable {
 
     /// Creates a name.
     package init(collection: String, key: CacheKey) { (self.collection, self.key) = (collection, key) }
+
+    /// Compares the names of the collections byte by byte.
+    package static func == (left: SyncItemID, right: SyncItemID) -> Bool {
+        left.key == right.key && left.collection.hasSameBytes(as: right.collection)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(ExactText(collection))
+    }
 }

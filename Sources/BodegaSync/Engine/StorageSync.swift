@@ -78,7 +78,8 @@ public final class StorageSync: StorageDatabase, Observable {
     ///   - name: The name of the collection, in both databases.
     ///   - policy: How its versions are merged; by default that of the options.
     /// - Returns: The engine, for stores, storages, queries and all else.
-    /// - Throws: A `StorageError` if the local collection can't be opened.
+    /// - Throws: A `StorageError` if the local collection can't be opened, or one is open whose name is another
+    ///   spelling of this one.
     public func collection(named name: String, policy: SyncConflictPolicy? = nil) async throws -> SyncedStorageEngine {
         try await collection(named: name, policy: policy, known: nil)
     }
@@ -109,7 +110,7 @@ public final class StorageSync: StorageDatabase, Observable {
         named name: String, policy: SyncConflictPolicy?, known: (@Sendable (Data, CacheKey) throws -> Data)?
     ) async throws -> SyncedStorageEngine {
         let engine = try await open(name)
-        work.collections.add(
+        try work.collections.add(
             SyncedCollection(engine: engine, policy: policy ?? options.policy, known: known), named: name)
         try await work.adopt(name)
         await runner.collectionsChanged()

@@ -9,7 +9,7 @@ extension SyncWork {
     func pull(settling answers: [UUID: SyncAnswer]) async throws -> [SyncOutcome] {
         let place = try await outbox.fetchPlace()
         var places: [String: StorageCursor?] = [:]
-        for name in collections.names { places[name] = .some(place.cursors[name]) }
+        for name in collections.names { places[name] = .some(place.cursor(of: name)) }
         // The versions that were in the way of a request.
         var needed: [String: [CacheKey]] = [:]
         let settled = place.requests.filter { answers[$0.id] != nil }
@@ -18,18 +18,18 @@ extension SyncWork {
         }
         let pull = PullInParts(work: self, since: place)
         try await remote.pull(places, needing: needed) { try await pull.receive($0) }
-        return try await pull.finish(settled, answers)
+        return try await pull.finish(answers)
     }
 
     /// Writes all items of a collection to the outbox that was not synchronized before.
     func adopt(_ name: String) async throws {
-        if try await outbox.fetchPlace().adopted.contains(name) { return }
+        if try await outbox.fetchPlace().hasAdopted(name) { return }
         let engine = try collections.engine(name)
         try await engine.readParts { part in
             let items = part.value.map { SyncItemID(collection: name, key: $0.key) }
             try await transact(items) { draft in draft.adopt(items) }
         }
-        try await transact([], needsPlace: true, moving: { place in place.adopted.insert(name) }) { _ in }
+        try await transact([], needsPlace: true, moving: { place in place.adopt(name) }) { _ in }
     }
 
     /// The keys of a collection's items, those in the outbox included.
@@ -58,7 +58,7 @@ private actor PullInParts {
     private var isInParts = false
     private var items: [(item: SyncItemID, data: Data?)] = []
     private var outcomes: [SyncOutcome] = []
-    private var cursors: [String: StorageCursor] = [:]
+    private var cursors: [String: StorageCursor?] = [:]
     private var batches: Set<UUID> = []
     /// The keys that the remote database has, while a whole collection is read.
     private var seen: Set<CacheKey>?
@@ -81,7 +81,7 @@ private actor PullInParts {
                 try await add(missing.map { ($0, nil) }, of: collection)
             }
             seen = nil
-            cursors[collection] = cursor
+            cursors[collection] = .some(cursor)
         }
     }
 
@@ -116,24 +116,27 @@ private actor PullInParts {
     /// Stores the rest, the cursors and the outcomes of requests.
     ///
     /// - Returns: What has become of changes.
-    func finish(_ settled: [SentRequest], _ answers: [UUID: SyncAnswer]) async throws -> [SyncOutcome] {
-        let isUnchanged = items.isEmpty && settled.isEmpty && cursors.allSatisfy { start.cursors[$0] == $1 }
+    func finish(_ answers: [UUID: SyncAnswer]) async throws -> [SyncOutcome] {
+        // Those that the log shows were applied, whether their answers have come or not.
+        var answers = answers
+        for request in start.requests where batches.contains(StorageOrigin(id: request.id).shared.id) {
+            answers[request.id] = .applied
+        }
+        let settled = start.requests.filter { answers[$0.id] != nil }
+        let isUnchanged = items.isEmpty && settled.isEmpty && cursors.allSatisfy { start.hasPulled($0) && start.cursor(of: $0) == $1 }
         if isUnchanged, !isInParts { return outcomes }
-        let (items, cursors, batches, expected) = (items, cursors, batches, pulls)
+        let (items, cursors, expected) = (items, cursors, pulls)
         let last = try await work.transact(
             items.map(\.item) + settled.flatMap(\.items), needsPlace: true,
             moving: { place in
                 try place.check(expected)
                 place.pulls = expected + 1
-                place.cursors.merge(cursors) { $1 }
+                for (collection, cursor) in cursors { place.move(collection, to: cursor) }
             }
         ) { draft in
             for (item, data) in items { draft.receive(item, data) }
-            for request in draft.requests {
-                guard var answer = answers[request.id] else { continue }
-                // It was applied before, and a repetition came too late to be recognized.
-                if batches.contains(StorageOrigin(id: request.id).shared.id) { answer = .applied }
-                draft.settle(request.id, answer)
+            for request in settled {
+                if let answer = answers[request.id] { draft.settle(request.id, answer) }
             }
         }
         return outcomes + last.outcomes

@@ -12,11 +12,11 @@ struct SyncedCollection: Sendable {
 
 /// The collections that are synchronized.
 final class SyncedCollections: Sendable {
-    private let collections = Locked<[String: SyncedCollection]>([:])
+    private let collections = Locked<[ExactText: SyncedCollection]>([:])
 
-    var names: [String] { collections.withLock { $0.keys.sorted() } }
+    var names: [String] { collections.withLock { $0.keys.map(\.text).sorted() } }
 
-    func collection(_ name: String) -> SyncedCollection? { collections.withLock { $0[name] } }
+    func collection(_ name: String) -> SyncedCollection? { collections.withLock { $0[ExactText(name)] } }
 
     /// - Throws: An error if the program does not synchronize the collection, but the outbox has changes of it.
     func engine(_ name: String) throws -> any StorageBackend {
@@ -28,7 +28,17 @@ final class SyncedCollections: Sendable {
         return collection.engine
     }
 
-    func add(_ collection: SyncedCollection, named name: String) { collections.withLock { $0[name] = collection } }
+    /// - Throws: An error if another collection has a name that looks the same.
+    func add(_ collection: SyncedCollection, named name: String) throws {
+        try collections.withLock { collections in
+            if collections.keys.contains(where: { $0.text == name && $0 != ExactText(name) }) {
+                throw StorageError(
+                    .invalidArgument,
+                    "A collection is open whose name is another spelling of \"\(name)\". Choose another name.")
+            }
+            collections[ExactText(name)] = collection
+        }
+    }
 }
 
 /// The transactions and requests of a synchronization.
@@ -207,8 +217,10 @@ struct SyncWork: Sendable {
     func prepare(limit: Int) async throws -> SentRequest? {
         let limit = min(limit, remote.maximumItems)
         let items = try await outbox.candidates(limit: limit, maximumBytes: Self.maximumBytes)
-        // Changes of collections that this program has not opened wait.
-        let open = items.filter { collections.collection($0.collection) != nil }
+        // Changes of collections that this program has not opened wait. So do those before the first pull: the log shows
+        // what becomes of a request only after its cursor.
+        let place = try await outbox.fetchPlace()
+        let open = items.filter { collections.collection($0.collection) != nil && place.hasPulled($0.collection) }
         if open.isEmpty { return nil }
         return try await transact(open, needsPlace: true) { draft in
             let request = draft.take(open, upTo: limit, maximumBytes: Self.maximumBytes)

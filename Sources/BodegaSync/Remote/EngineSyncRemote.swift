@@ -168,7 +168,8 @@ public final class EngineSyncRemote: SyncRemote {
             // In parts, each item would be a request.
             let news = try await engine.fetchAll().map { (key: $0.key, data: Data?.some($0.data)) }
             try await receive(.items(news, collection: collection, batches: []))
-            return try await receive(.end(collection: collection, cursor: cursor))
+            try await receive(.end(collection: collection, cursor: cursor))
+            return cursor
         }
         try await engine.readParts(options: ReadOptions(needsOriginal: true)) { part in
             let news = part.value.map { (key: $0.key, data: Data?.some($0.data)) }
