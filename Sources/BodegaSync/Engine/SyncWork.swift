@@ -142,9 +142,10 @@ struct SyncWork: Sendable {
             batches += try outbox.batches(reading, draft, now: Date())
             let answers = try await StorageBatchGroup.apply(batches)
             if answers.allSatisfy(\.value.wasApplied) { return answers.prefix(parts.count).map(\.value) }
-            // The basis of the user's batch is gone.
-            if parts.contains(where: { $0.batch.basis != nil }) {
-                return parts.map { _ in BatchOutcome(wasApplied: false) }
+            for part in parts {
+                guard let basis = part.batch.basis else { continue }
+                let end = try await collections.engine(part.collection).log?.fetchCursor()
+                if end != basis { return parts.map { _ in BatchOutcome(wasApplied: false) } }
             }
             try Task.checkCancellation()
             try attempts.fail(changes.first?.item.key)
