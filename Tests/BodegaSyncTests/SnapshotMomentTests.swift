@@ -11,13 +11,14 @@ import Testing
         let (a, b) = (database.collection(named: "a"), database.collection(named: "b"))
         let key = CacheKey("pair")
         let remote = EngineSyncRemote { database.collection(named: $0) }
-        func write(_ text: String) async throws {
+        @Sendable func write(_ text: String) async throws {
             let data = Data(text.utf8)
             _ = try await StorageBatchGroup.apply([a, b].map { ($0, StorageBatch([.write(key: key, data: data)])) })
         }
         try await write("old")
         let replica = Replica()
-        try await remote.pull(["a": .some(nil), "b": .some(nil)], needing: [:]) { news in
+        let start: [String: StorageCursor?] = ["a": nil, "b": nil]
+        try await remote.pull(start, needing: [:]) { news in
             if await replica.receive(news) == 1 { try await write("new") }
         }
         #expect(await replica.items == ["a": [key: Data("new".utf8)], "b": [key: Data("new".utf8)]])

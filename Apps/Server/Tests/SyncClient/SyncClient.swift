@@ -6,16 +6,13 @@ import Foundation
 /// A client of the test of synchronization in processes: a file of its own, which is synchronized, and random
 /// transactions.
 ///
-/// Arguments: the file, the journal, the server's address, a token, a name that no other process has, the seed, and the
-/// transactions per second.
+/// Arguments: the file, the journal, the server's address, a token, a name that no other process has, the seed, the
+/// transactions per second, and the number of clients.
 ///
 /// It prints `ready`, and begins after a line on its standard input. After the next line it ends its transactions, and
 /// prints `quiet` and, when everything is synchronized, `settled`. It ends with its standard input.
 @main
 struct SyncClient {
-    /// The items that clients change, of each kind. Fewer would be in conflict all the time, more hardly ever.
-    static let (singles, pairs, sets) = (40, 20, 20)
-
     private typealias Item = [String: String]
 
     private let sync: StorageSync
@@ -23,12 +20,15 @@ struct SyncClient {
     private let collections: [String: ObjectStorage<Item>]
     private let journal: Journal
     private let name: String
+    /// The items that clients change, of each kind. Fewer would be in conflict all the time, more hardly ever.
+    private let (singles, pairs, sets): (Int, Int, Int)
     private var random: RandomNumbers
     private var lastNumber = 0
 
     private init(_ arguments: [String]) async throws {
         let file = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: arguments[1]), durability: .relaxed)
-        guard let address = URL(string: arguments[3]), let seed = UInt64(arguments[6]) else {
+        guard let address = URL(string: arguments[3]), let seed = UInt64(arguments[6]), let clients = Int(arguments[8])
+        else {
             throw StorageError(.invalidArgument, "The arguments are invalid.")
         }
         var requests = RemoteStorageOptions()
@@ -52,13 +52,14 @@ struct SyncClient {
         self.collections = collections
         await sync.resume()
         (name, random) = (arguments[5], RandomNumbers(seed: seed))
+        (singles, pairs, sets) = (8 * clients, 3 * clients, 3 * clients)
         journal = try Journal(URL(fileURLWithPath: arguments[2]))
     }
 
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 8, let rate = Double(arguments[7]) else {
-            throw StorageError(.invalidArgument, "sync-client FILE JOURNAL ADDRESS TOKEN NAME SEED RATE")
+        guard arguments.count == 9, let rate = Double(arguments[7]) else {
+            throw StorageError(.invalidArgument, "sync-client FILE JOURNAL ADDRESS TOKEN NAME SEED RATE CLIENTS")
         }
         var client = try await SyncClient(arguments)
         let (lines, continuation) = AsyncStream<Void>.makeStream()
@@ -104,7 +105,7 @@ struct SyncClient {
 
     private mutating func single() -> (collection: String, key: String) {
         let collection = "abc".randomElement(using: &random).map(String.init) ?? "a"
-        return (collection, "s\(Int.random(in: 0..<Self.singles, using: &random))")
+        return (collection, "s\(Int.random(in: 0..<singles, using: &random))")
     }
 
     private func storage(_ collection: String) throws -> ObjectStorage<Item> {
@@ -128,7 +129,7 @@ struct SyncClient {
 
     /// Adds a member to an item whose members are never removed.
     private mutating func addToSet(_ token: String) async throws {
-        let key = "t\(Int.random(in: 0..<Self.sets, using: &random))"
+        let key = "t\(Int.random(in: 0..<sets, using: &random))"
         let storage = try storage("d")
         try await journal.noting("add", token, ["d/\(key)"], token) {
             try await storage.update(forKey: CacheKey(key), default: Self.empty(key)) { $0[token] = token }
@@ -137,7 +138,7 @@ struct SyncClient {
 
     /// Sets a member of two items in different collections, always the same in both.
     private mutating func changePair(_ token: String) async throws {
-        let key = "p\(Int.random(in: 0..<Self.pairs, using: &random))"
+        let key = "p\(Int.random(in: 0..<pairs, using: &random))"
         let (first, second) = (try storage("a"), try storage("b"))
         try await journal.noting("pair", token, ["a/\(key)", "b/\(key)"], "p") {
             try await database.transaction { transaction in

@@ -115,7 +115,7 @@ class Client:
         self.process = Process(
             [
                 programs / "SyncClient", self.path, self.journal, f"http://127.0.0.1:{self.port}", self.token, name,
-                chance.getrandbits(63), chance.uniform(rate / 4, rate),
+                chance.getrandbits(63), chance.uniform(rate / 4, rate), count,
             ], f"client{self.number}")
         if self.process.await_line(lambda line: line == "ready") is None:
             raise SystemExit("A client does not start: " + self.log)
