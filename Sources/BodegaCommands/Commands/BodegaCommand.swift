@@ -57,8 +57,8 @@ struct BodegaCommand: ParsableCommand {
             ImportCommand.self, ExportCommand.self, ListCommand.self, GetCommand.self, PutCommand.self,
             RemoveCommand.self, CountCommand.self, StatCommand.self, CopyCommand.self,
             DiffCommand.self, QueryCommand.self, WatchCommand.self, VerifyCommand.self, BackupCommand.self,
-            CompactCommand.self, KeysetCommand.self, ServeCommand.self, TokenCommand.self,
-            ManualCommand.self,
+            CompactCommand.self, KeysetCommand.self, ServeCommand.self, TokenCommand.self, SyncCommand.self,
+            OutboxCommand.self, ManualCommand.self,
         ]
     )
 }
