@@ -52,6 +52,8 @@ final class CountedRemote: SyncRemote {
     ) async throws {
         try await base.pull(places, needing: keys) { [self] news in
             if case .items(let items, let collection, _) = news {
+                // Items that were in the way of a request are read again.
+                if items.map(\.key) == keys[collection] { return try await receive(news) }
                 // What this replica has sent comes back.
                 let stored = try await local(collection).fetch(keys: items.map(\.key))
                 let known = Dictionary(stored.map { ($0.key, $0.data) }) { first, _ in first }

@@ -16,10 +16,13 @@ actor RemotePlace {
     /// The engine on a collection. All are of one database.
     func engine(_ collection: String) async throws -> any StorageBackend {
         if let store { return try await store.baseCollection(named: collection) }
-        let address = address.withCollection(collection)
+        // A file gets the collection below; others are opened with one.
+        let address = address.engine == .sqlite ? .sqlite(address.path) : address.withCollection(collection)
         let opened: OpenStore
         do {
-            opened = try await mustExist ? address.openExisting(token: token) : address.openOrCreate(token: token)
+            opened =
+                try await mustExist && address.engine == .sqlite
+                ? address.openExisting() : address.openOrCreate(token: token)
         } catch var error as StorageError {
             // The messages of the synchronization name the address.
             if error.message.hasSuffix(" \(address)") { error.message.removeLast("\(address)".count + 1) }

@@ -15,6 +15,8 @@ struct SyncSession: Sendable {
     private let counter: CountedRemote
     private let outbox: LocalOutbox
     private let collections: [String]
+    /// Why the remote database could not be opened.
+    private let failure = Locked(SyncFailure?.none)
     let sync: StorageSync
 
     /// The failures after which another attempt would fail, too.
@@ -50,8 +52,10 @@ struct SyncSession: Sendable {
         do {
             for name in collections { _ = try await place.engine(name) }
             try await outbox.setRemoteName(remote.identity)
+            failure.withLock { $0 = nil }
         } catch let error as StorageError where !Self.lasting.contains(error.code.rawValue) {
             // The synchronization retries, and reports it.
+            failure.withLock { $0 = SyncFailure(code: error.code.rawValue, message: error.message) }
         }
     }
 
@@ -97,7 +101,7 @@ struct SyncSession: Sendable {
                 throw ToolError(status, "Interrupted. What is left stays in the outbox.")
             }
             bar.update(items: counter.items, done: counter.items, of: nil)
-            let failure = sync.status.failure
+            let failure = sync.status.failure ?? failure.withLock { $0 }
             if let failure, Self.lasting.contains(failure.code) {
                 throw try await error("\(remote): \(failure.message)")
             }

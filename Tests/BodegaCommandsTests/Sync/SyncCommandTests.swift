@@ -108,7 +108,7 @@ struct SyncCommandTests {
         #expect(result.status == 1 && result.text == "sent 1, received 0, refused 1\n", "\(result)")
         #expect(
             result.errors.hasPrefix(
-                "bodega: A change is refused, and stays in the outbox, see bodega help outbox:\n  notes  1  referenced: "
+                "bodega: A change is refused, and stays in the outbox, see bodega help outbox:\n  notes  \"1\"  referenced: "
             ),
             "\(result)")
         let notes = try await files.items("remote.db")
@@ -126,14 +126,16 @@ struct SyncCommandTests {
         let files = try Replicas()
         await files.put("1", "k", in: "a.db")
         // No program listens there: the port is the discard service's, and reserved.
-        let result = await bodega("sync", files.path("a.db"), "http://127.0.0.1:9", "--timeout", "0.3")
+        let result = await bodega("sync", files.path("a.db"), "http://127.0.0.1:9", "--timeout", "2")
         #expect(result.status == 1 && result.text.isEmpty)
         #expect(
-            result.errors.hasPrefix("bodega: http://127.0.0.1:9 was not reached within 0.3 s: ")
+            result.errors.hasPrefix(
+                "bodega: http://127.0.0.1:9 was not reached within 2 s: The server can't be reached")
                 && result.errors.hasSuffix(
                     " 1 change stays in the outbox. Run the same command again to continue.\n"),
             "\(result.errors)")
-        #expect(await bodega("outbox", files.path("a.db")).text == "notes\twritten\twaiting\tk\t\n")
+        let listed = await bodega("outbox", files.path("a.db")).text
+        #expect(["sent", "waiting"].contains { listed == "notes\twritten\t\($0)\tk\t\n" }, "\(listed)")
         // It was never reached, so that another one can be named.
         #expect(await files.sync("a.db", "remote.db") == "sent 1, received 0\n")
         #expect(await bodega("outbox", files.path("a.db")).text.isEmpty)
@@ -247,7 +249,8 @@ struct SyncCommandTests {
         }
         waiting.send(signal)
         #expect(try await waiting.end() == 128 + signal)
-        #expect(await bodega("outbox", files.path("b.db")).text == "notes\twritten\twaiting\tl\t\n")
+        let listed = await bodega("outbox", files.path("b.db")).text
+        #expect(["sent", "waiting"].contains { listed == "notes\twritten\t\($0)\tl\t\n" }, "\(listed)")
     }
 }
 
