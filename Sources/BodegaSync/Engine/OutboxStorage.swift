@@ -27,6 +27,8 @@ struct OutboxStorage: Sendable {
         var pulls = 0
         /// The collections whose items from before they were synchronized are in the outbox.
         private var adopted: Set<String> = []
+        /// What a program has noted about the remote database, to recognize it.
+        var remote: String?
 
         /// The place in the log of a collection; `nil` if it has none.
         func cursor(of collection: String) -> StorageCursor? {
@@ -44,6 +46,9 @@ struct OutboxStorage: Sendable {
         private static let noCursor = StorageCursor(rawValue: "")
 
         func hasAdopted(_ collection: String) -> Bool { adopted.contains(collection.inASCII) }
+
+        /// The names of the collections whose changes are noted.
+        var collections: Set<String> { Set(adopted.compactMap(\.removingPercentEncoding)) }
 
         mutating func adopt(_ collection: String) { adopted.insert(collection.inASCII) }
     }
@@ -244,6 +249,19 @@ struct OutboxStorage: Sendable {
                 return try receive(stored.item, stored.record)
             }
         }
+    }
+
+    /// Changes in the order of ``scan(_:)``.
+    func pending(limit: Int) async throws -> [PendingChange] {
+        let found = Locked<[PendingChange]>([])
+        if limit <= 0 { return [] }
+        try await scan { item, record in
+            found.withLock { found in
+                found.append(PendingChange(item, record))
+                return found.count < limit
+            }
+        }
+        return found.withLock { $0 }
     }
 
     /// The number of items whose changes are parked.
