@@ -11,17 +11,16 @@ extension Defect {
     /// The first seed that finds the defect, and the faults if not all can happen.
     private var found: (seed: UInt64, faults: Set<SimulationOptions.Fault>?) {
         switch self {
-        case .cursorBeforeItems: (13, nil)
-        case .logNotSearched: (19, nil)
-        case .sentBeforePull: (327, nil)
-        case .snapshotKeepsRemoved, .removalsIgnored, .lossesNotReported: (3, nil)
-        case .timersForgotten: (4, nil)
-        case .parkedHoldsUpOthers: (6, nil)
-        case .discardedStaysVisible: (68, nil)
-        case .pullsOverlap: (183, nil)
-        case .notFenced: (58, nil)
-        case .voidReceiptsIgnored: (876, nil)
-        case .reconnectionIsNoSignal: (109, [.loss])
+        case .appliedTwice, .seam, .timersForgotten, .answersOfPullsReordered: (2, nil)
+        case .snapshotKeepsRemoved, .lossesNotReported: (3, nil)
+        case .parkedHoldsUpOthers: (7, nil)
+        case .newIdentifierOnRepetition: (12, nil)
+        case .pullsOverlap, .logNotSearched: (19, nil)
+        case .cursorBeforeItems: (43, nil)
+        case .reconnectionIsNoSignal: (59, nil)
+        case .notFenced: (225, nil)
+        case .sentBeforePull: (242, nil)
+        case .voidReceiptsIgnored: (2_323, [.delay, .duplication, .loss])
         default: (1, nil)
         }
     }

@@ -17,7 +17,7 @@ extension SyncWork {
         for request in settled where answers[request.id] != .applied {
             for item in request.items { needed[item.collection, default: []].append(item.key) }
         }
-        let pull = PullInParts(work: self, since: place)
+        let pull = PullInParts(work: self, pulls: place.pulls)
         try await remote.pull(places, needing: needed) { try await pull.receive($0) }
         return try await pull.finish(answers)
     }
@@ -53,7 +53,6 @@ private actor PullInParts {
     private static let partSize = 500
 
     private let work: SyncWork
-    private let start: OutboxStorage.SyncPlace
     /// The number of pulls that must have been stored so far.
     private var pulls: Int
     private var isInParts = false
@@ -64,9 +63,7 @@ private actor PullInParts {
     /// The keys that the remote database has, while a whole collection is read.
     private var seen: Set<CacheKey>?
 
-    init(work: SyncWork, since start: OutboxStorage.SyncPlace) {
-        (self.work, self.start, pulls) = (work, start, start.pulls)
-    }
+    init(work: SyncWork, pulls: Int) { (self.work, self.pulls) = (work, pulls) }
 
     func receive(_ news: SyncNews) async throws {
         switch news {
@@ -118,19 +115,37 @@ private actor PullInParts {
     ///
     /// - Returns: What has become of changes.
     func finish(_ answers: [UUID: SyncAnswer]) async throws -> [SyncOutcome] {
-        // Those that the log shows were applied, whether their answers have come or not.
-        var answers = answers
-        for request in start.requests where batches.contains(StorageOrigin(id: request.id).shared.id) {
-            answers[request.id] = .applied
+        var attempts = ConditionalAttempts()
+        while true {
+            let place = try await work.outbox.fetchPlace()
+            // Those that the log shows were applied, whether their answers have come or not, and also if they were sent
+            // after this pull had begun: a later one does not find them.
+            var answers = answers
+            for request in place.requests where batches.contains(StorageOrigin(id: request.id).shared.id) {
+                answers[request.id] = .applied
+            }
+            let settled = place.requests.filter { answers[$0.id] != nil }
+            let isUnchanged =
+                items.isEmpty && settled.isEmpty
+                && cursors.allSatisfy { place.hasPulled($0) && place.cursor(of: $0) == $1 }
+            if isUnchanged, !isInParts { return outcomes }
+            do {
+                return outcomes + (try await store(settled, answers, place))
+            } catch is RequestsHaveChanged {
+                try attempts.fail(nil)
+            }
         }
-        let settled = start.requests.filter { answers[$0.id] != nil }
-        let isUnchanged = items.isEmpty && settled.isEmpty && cursors.allSatisfy { start.hasPulled($0) && start.cursor(of: $0) == $1 }
-        if isUnchanged, !isInParts { return outcomes }
+    }
+
+    private func store(
+        _ settled: [SentRequest], _ answers: [UUID: SyncAnswer], _ known: OutboxStorage.SyncPlace
+    ) async throws -> [SyncOutcome] {
         let (items, cursors, expected) = (items, cursors, pulls)
-        let last = try await work.transact(
+        return try await work.transact(
             items.map(\.item) + settled.flatMap(\.items), needsPlace: true,
             moving: { place in
                 try place.check(expected)
+                if place.requests != known.requests { throw RequestsHaveChanged() }
                 place.pulls = expected + 1
                 for (collection, cursor) in cursors { place.move(collection, to: cursor) }
             }
@@ -139,9 +154,11 @@ private actor PullInParts {
             for request in settled {
                 if let answer = answers[request.id] { draft.settle(request.id, answer) }
             }
-        }
-        return outcomes + last.outcomes
+        }.outcomes
     }
+
+    /// A request has begun while the end of a pull was stored.
+    private struct RequestsHaveChanged: Error {}
 }
 
 extension OutboxStorage.SyncPlace {
