@@ -86,17 +86,19 @@ public final class EngineSyncRemote: SyncRemote {
         try await reopening {
             var cursors: [String: StorageCursor] = [:]
             for (collection, cursor) in places { cursors[collection] = cursor }
+            // Before the changes, so that those are from a later moment, the same in all collections.
+            var needed: [String: [(key: CacheKey, data: Data?)]] = [:]
+            for collection in cursors.keys {
+                needed[collection] = try await items(keys[collection] ?? [], of: try await engine(collection))
+            }
             let deltas = try await deltas(since: cursors)
             var snapshots = 0
             for collection in places.keys.sorted() {
-                let engine = try await engine(collection)
                 if let delta = deltas[collection] {
-                    try await pass(delta, of: collection, receive)
-                    try await passItems(keys[collection] ?? [], of: collection, engine, receive)
-                    try await receive(.end(collection: collection, cursor: delta.cursor))
+                    try await pass(delta, after: needed[collection] ?? [], of: collection, receive)
                     cursors[collection] = delta.cursor
                 } else {
-                    cursors[collection] = try await passAll(of: collection, engine, receive)
+                    cursors[collection] = try await passAll(of: collection, try await engine(collection), receive)
                     snapshots += 1
                 }
             }
@@ -104,7 +106,6 @@ public final class EngineSyncRemote: SyncRemote {
             // Each snapshot is from a moment of its own, which would divide transactions of several collections.
             for (collection, delta) in try await self.deltas(since: cursors) {
                 try await pass(delta, of: collection, receive)
-                try await receive(.end(collection: collection, cursor: delta.cursor))
             }
         }
     }
@@ -132,9 +133,11 @@ public final class EngineSyncRemote: SyncRemote {
     }
 
     private func pass(
-        _ delta: StorageDelta, of collection: String, _ receive: (SyncNews) async throws -> Void
+        _ delta: StorageDelta, after earlier: [(key: CacheKey, data: Data?)] = [], of collection: String,
+        _ receive: (SyncNews) async throws -> Void
     ) async throws {
         try await receive(.begin(collection: collection, isWhole: false))
+        if !earlier.isEmpty { try await receive(.items(earlier, collection: collection, batches: [])) }
         var (last, order): ([CacheKey: StorageChange.Kind], [CacheKey]) = ([:], [])
         for change in delta.changes where last.updateValue(change.kind, forKey: change.key) == nil {
             order.append(change.key)
@@ -143,18 +146,16 @@ public final class EngineSyncRemote: SyncRemote {
         let news = order.map { key in (key: key, data: items[key]) }
         let batches = Set(delta.changes.compactMap { $0.origin?.shared.id })
         if !news.isEmpty { try await receive(.items(news, collection: collection, batches: batches)) }
+        try await receive(.end(collection: collection, cursor: delta.cursor))
     }
 
-    private func passItems(
-        _ keys: [CacheKey], of collection: String, _ engine: any StorageBackend,
-        _ receive: (SyncNews) async throws -> Void
-    ) async throws {
-        if keys.isEmpty { return }
-        let request = FetchRequest(keys, options: ReadOptions(needsOriginal: true))
-        let items = try await engine.fetch(request).value
+    private func items(
+        _ keys: [CacheKey], of engine: any StorageBackend
+    ) async throws -> [(key: CacheKey, data: Data?)] {
+        if keys.isEmpty { return [] }
+        let items = try await engine.fetch(FetchRequest(keys, options: ReadOptions(needsOriginal: true))).value
         let found = Dictionary(items.map { ($0.key, $0.data) }) { first, _ in first }
-        let news = keys.map { (key: $0, data: found[$0]) }
-        try await receive(.items(news, collection: collection, batches: []))
+        return keys.map { (key: $0, data: found[$0]) }
     }
 
     /// - Returns: The cursor from before the items were read; `nil` without a log.

@@ -42,16 +42,19 @@ struct SyncClient {
         sync = try await StorageSync(
             local: { try file.collection(named: $0) }, remote: { try await server.collection(named: $0) },
             options: options)
-        let engine = try await sync.collection(named: "a")
+        // Pairs have the same policy in both collections, another one in each process.
+        var random = RandomNumbers(seed: seed)
+        let policies = [SyncConflictPolicy.laterWins, .earlierWins].shuffled(using: &random)
+        let engine = try await sync.collection(named: "a", policy: policies[0])
         database = engine
         var collections = ["a": ObjectStorage<Item>(storage: engine)]
-        for (name, policy) in [("b", nil), ("c", SyncConflictPolicy.earlierWins), ("d", nil)] {
+        for (name, policy) in [("b", policies[0]), ("c", policies[1]), ("d", policies[1])] {
             let engine = try await sync.collection(named: name, policy: policy)
             collections[name] = ObjectStorage(storage: engine)
         }
         self.collections = collections
         await sync.resume()
-        (name, random) = (arguments[5], RandomNumbers(seed: seed))
+        (name, self.random) = (arguments[5], random)
         (singles, pairs, sets) = (8 * clients, 3 * clients, 3 * clients)
         journal = try Journal(URL(fileURLWithPath: arguments[2]))
     }

@@ -24,7 +24,8 @@ struct SyncProcessTests {
     private static let secondsToConverge = 30.0
 
     @Test(
-        "Nothing is stuck, divergent, lost, doubled or divided after partitions, kills and stops", .timeLimit(.minutes(10)),
+        "Nothing is stuck, divergent, lost, doubled or divided after partitions, kills and stops",
+        .timeLimit(.minutes(10)),
         arguments: TestSizes.syncClients)
     func faults(_ clients: Int) async throws {
         let tool = try BodegaTool()

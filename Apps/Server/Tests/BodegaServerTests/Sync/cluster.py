@@ -24,7 +24,7 @@ chance = random.Random(seed)
 proxy_program = pathlib.Path(__file__).parent.parent / "Proxy" / "proxy.py"
 environment = dict(os.environ, no_proxy="*", TMPDIR=str(folder))
 violations = []
-events = {"partitions": 0, "kills": 0, "stops": 0, "server kills": 0}
+events = {"partitions": 0, "kills": 0, "stops": 0, "server kills": 0, "server stops": 0}
 
 # The longest time until everything is synchronized after all faults have ended, before the test gives up.
 PATIENCE = 60
@@ -151,10 +151,13 @@ class Watch:
 
     def look(self):
         databases = [(path, oracle.connect(path)) for path in self.paths]
-        while not self.has_ended.wait(0.02):
-            path, db = databases[self.looks % len(databases)]
-            self.looks += 1
-            self.torn.update(f"{path.name} has half of a transaction: {pair}" for pair in oracle.torn_pairs(db))
+        try:
+            while not self.has_ended.wait(0.02):
+                path, db = databases[self.looks % len(databases)]
+                self.looks += 1
+                self.torn.update(f"{path.name} has half of a transaction: {pair}" for pair in oracle.torn_pairs(db))
+        except Exception as error:
+            violations.append(f"pairs can't be looked at: {error!r}")
 
     def end(self):
         self.has_ended.set()
@@ -181,9 +184,9 @@ def inject_faults(server, clients, proxy):
         client.process.kill()
         client.start()
 
-    def stop(client):
-        events["stops"] += 1
-        process = client.process
+    def stop(program, name="stops"):
+        events[name] += 1
+        process = program.process
         process.send(signal.SIGSTOP)
         later(chance.uniform(0, longest / 3), lambda: process.send(signal.SIGCONT))
 
@@ -192,15 +195,18 @@ def inject_faults(server, clients, proxy):
         server.process.kill()
         server.start()
 
+    def stop_server(_):
+        stop(server, "server stops")
+
     while time.monotonic() < start + seconds:
         time.sleep(chance.uniform(0, 1.0 if seconds > 30 else 0.5))
         for end in [end for end in ends if end[0] <= time.monotonic()]:
             ends.remove(end)
             end[1]()
-        action = chance.choices([partition, kill, stop, kill_server], [6, 2, 2, 1])[0]
+        action = chance.choices([partition, kill, stop, kill_server, stop_server], [12, 4, 4, 2, 1])[0]
         action(chance.choice(clients))
-    for client in clients:
-        client.process.send(signal.SIGCONT)
+    for program in [server, *clients]:
+        program.process.send(signal.SIGCONT)
 
 
 def state(server, clients):

@@ -33,7 +33,8 @@ def record(path):
         if name not in COLLECTIONS + [OUTBOX]:
             continue
         db.execute(f"{columns} SELECT '{name}', key, value, {now} FROM {table}")
-        for event, row, value in [("INSERT", "new", "new.value"), ("UPDATE", "new", "new.value"), ("DELETE", "old", "NULL")]:
+        for event, row, value in [
+                ("INSERT", "new", "new.value"), ("UPDATE", "new", "new.value"), ("DELETE", "old", "NULL")]:
             db.execute(
                 f"CREATE TRIGGER \"versions {name} {event}\" AFTER {event} ON {table} BEGIN "
                 f"{columns} VALUES ('{name}', {row}.key, {value}, {now}); END")
@@ -84,12 +85,14 @@ def name(item):
 
 
 def removals(db):
-    """The removals that were in the outbox: items and times."""
-    for value, time in db.execute("SELECT value, time FROM versions WHERE collection = ? AND value NOT NULL", (OUTBOX,)):
+    """The removals that were in the outbox: items, times, and the versions that were removed."""
+    rows = db.execute("SELECT value, time FROM versions WHERE collection = ? AND value NOT NULL", (OUTBOX,))
+    for value, time in rows:
         entry = json.loads(value)
-        edit = entry["record"].get("edit")
-        if edit is not None and edit.get("data") is None:
-            yield name(entry["item"]), time
+        record = entry["record"]
+        if "edit" in record and record["edit"].get("data") is None:
+            base = record["sent"].get("data") if "sent" in record else record.get("server")
+            yield name(entry["item"]), time, members(None if base is None else base64.b64decode(base))
 
 
 def lost_by_policy(db):
@@ -112,7 +115,7 @@ class Transaction:
         self.client, self.number = client, number
         self.kind, self.token, self.items = line["kind"], line["token"], line["items"]
         self.member, self.time = line.get("member"), line["time"]
-        self.end, self.has_effect = None, True
+        self.end, self.removed = None, []
         self.is_stored = False
 
     @property
@@ -187,8 +190,8 @@ class Check:
             self.lost.append(lost_by_policy(db))
             stored, left = set(), collections.defaultdict(set)
             removed = collections.defaultdict(list)
-            for item, time in removals(db):
-                removed[item].append(time)
+            for item, time, base in removals(db):
+                removed[item].append((time, base))
             for item, old, new, _ in versions(db):
                 stored.update((new or {}).values())
                 if old is None or new is None:
@@ -211,24 +214,23 @@ class Check:
                 if t.kind == "remove":
                     # Otherwise there was nothing to remove from the server. SQLite's time is rounded.
                     times = (t.time - 0.01, (t.end or 0) + 0.01)
-                    t.has_effect = any(times[0] < time < times[1] for time in removed[t.items[0]])
+                    t.removed = [base for time, base in removed[t.items[0]] if times[0] < time < times[1]]
                     continue
                 t.is_stored = t.token in stored
                 if t.is_acknowledged and not t.is_stored:
                     self.fail(f"{t.token} was acknowledged, but client {number} has never had it")
 
     def check_server(self):
-        """Each write takes effect once, and nothing changes that nobody has written."""
+        """Each write takes effect once, and nothing changes that no client has written."""
         db = connect(self.server)
-        self.reached, self.absences = collections.defaultdict(set), collections.defaultdict(list)
+        self.reached, self.history = collections.defaultdict(set), collections.defaultdict(list)
         self.revived = collections.defaultdict(set)
         effects, pairs = collections.Counter(), {"a": collections.defaultdict(list), "b": collections.defaultdict(list)}
         self.end = {}
         for item, old, new, time in versions(db):
             self.end[item] = new
+            self.history[item].append((time, old, new))
             self.counts["versions"] += 1
-            if new is None or old is None:
-                self.absences[item].append(time)
             if new is None:
                 if not any(t.time <= time for t in self.removals[item]):
                     self.fail(f"{item} was removed, but no client has removed it")
@@ -269,10 +271,12 @@ class Check:
                     continue
                 others = [o for o in later[t.client, item] if o.number > t.number]
                 if t.kind == "remove":
-                    if not t.has_effect:
+                    if not t.removed or None in self.lost[t.client][item] or others:
                         continue
-                    is_gone = self.end.get(item) is None or any(time >= t.time for time in self.absences[item])
-                    if is_gone or None in self.lost[t.client][item] or others:
+                    # Others may have removed the same version before.
+                    starts = [time for time, _, new in self.history[item] if new in t.removed] + [t.time]
+                    absences = [time for time, old, new in self.history[item] if old is None or new is None]
+                    if self.end.get(item) is None or any(time >= min(starts) for time in absences):
                         continue
                 elif any(o.kind == "remove" or o.member == t.member for o in others):
                     continue
