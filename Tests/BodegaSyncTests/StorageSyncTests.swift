@@ -41,6 +41,29 @@ import Testing
         #expect(left == ["bread"])
         #expect(ada.status.pending == 0 && bob.status.isSettled)
     }
+
+    @Test func aPullDoesNotRemoveWhatACollectionHadBeforeItIsInTheOutbox() async throws {
+        let (local, server) = (MemoryStorageEngine(), MemoryStorageEngine())
+        let tags = [1, 2, 3].map { (CacheKey("\($0)"), Data("\($0)".utf8)) }
+        try await local.collection(named: "tags").write(tags)
+        let gate = StorageGate()
+        let slow = FaultInjectingStorageEngine(
+            local.collection(named: "tags"), faults: [.hold(.reads, .number(1), at: gate)])
+        let sync = try await StorageSync(
+            local: { $0 == "tags" ? slow as any StorageEngine : local.collection(named: $0) },
+            remote: { server.collection(named: $0) })
+        _ = try await sync.collection(named: "notes")
+        async let opened = sync.collection(named: "tags")
+        await gate.waitForArrivals(1)
+        try await sync.settled()
+        gate.release()
+        _ = try await opened
+        try await sync.settled()
+        for engine in [local, server] {
+            let keys = try await engine.collection(named: "tags").fetchKeys().map(\.rawValue).sorted()
+            #expect(keys == ["1", "2", "3"])
+        }
+    }
 }
 
 extension StorageEngine {

@@ -9,7 +9,8 @@ extension SyncWork {
     func pull(settling answers: [UUID: SyncAnswer]) async throws -> [SyncOutcome] {
         let place = try await outbox.fetchPlace()
         var places: [String: StorageCursor?] = [:]
-        for name in collections.names { places[name] = .some(place.cursors[name]) }
+        // Until all items of a collection are in the outbox, those that are not would be removed.
+        for name in collections.names where place.adopted.contains(name) { places[name] = .some(place.cursors[name]) }
         // The versions that were in the way of a request.
         var needed: [String: [CacheKey]] = [:]
         let settled = place.requests.filter { answers[$0.id] != nil }
