@@ -27,6 +27,8 @@ struct OutboxStorage: Sendable {
         var pulls = 0
         /// The collections whose items from before they were synchronized are in the outbox.
         var adopted: Set<String> = []
+        /// What a program has noted about the remote database, to recognize it.
+        var remote: String?
     }
 
     private struct StoredRecord: Codable {
@@ -227,6 +229,19 @@ struct OutboxStorage: Sendable {
                 return try receive(stored.item, stored.record)
             }
         }
+    }
+
+    /// Changes in the order of ``scan(_:)``.
+    func pending(limit: Int) async throws -> [PendingChange] {
+        let found = Locked<[PendingChange]>([])
+        if limit <= 0 { return [] }
+        try await scan { item, record in
+            found.withLock { found in
+                found.append(PendingChange(item, record))
+                return found.count < limit
+            }
+        }
+        return found.withLock { $0 }
     }
 
     /// The number of items with changes that are on their way or wait, and of those with parked changes.

@@ -163,15 +163,7 @@ public final class StorageSync: StorageDatabase, Observable {
     /// - Parameter limit: The maximum number.
     /// - Throws: A `StorageError` if the outbox can't be read.
     public func pending(limit: Int = .max) async throws -> [PendingChange] {
-        let found = Locked<[PendingChange]>([])
-        if limit <= 0 { return [] }
-        try await work.outbox.scan { item, record in
-            found.withLock { found in
-                found.append(PendingChange(item, record))
-                return found.count < limit
-            }
-        }
-        return found.withLock { $0 }
+        try await work.outbox.pending(limit: limit)
     }
 
     /// The changes that the remote database refuses.
