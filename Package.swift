@@ -188,6 +188,7 @@ let package = Package(
             dependencies: [
                 "Bodega",
                 "BodegaRemote",
+                "BodegaSync",
                 "RecordCoder",
                 .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
                 .target(name: "BodegaServer", condition: .when(traits: ["Server"])),
@@ -241,14 +242,15 @@ let package = Package(
         ),
         // Synchronization in virtual time, with faults. `bin/simulate` runs it.
         .target(
-            name: "SyncSimulation", dependencies: ["Bodega", "BodegaSync", "BodegaTesting"], path: "Tests/SyncSimulation"
+            name: "SyncSimulation", dependencies: ["Bodega", "BodegaSync", "BodegaTesting"],
+            path: "Tests/SyncSimulation"
         ),
         .executableTarget(
             name: "SyncSimulator", dependencies: ["BodegaSync", "SyncSimulation"], path: "Tests/SyncSimulator"),
         .testTarget(
             name: "BodegaCommandsTests",
             dependencies: [
-                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "RecordCoder", "TestSupport",
+                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "BodegaSync", "RecordCoder", "TestSupport",
                 .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]

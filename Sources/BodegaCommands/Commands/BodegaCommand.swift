@@ -21,8 +21,8 @@ struct BodegaCommand: ParsableCommand {
             https://HOST/PATH#NAME is a collection of a server, such as bodega serve; without #NAME it is the unnamed \
             one. http:// is for 127.0.0.1, [::1] and localhost only. The token is in the file of --token-file, which \
             other users must not be able to read, or in the variable BODEGA_TOKEN. All commands work over a server, \
-            except compact, backup, serve, stat --check and the removal of old keys of a keyset, which need the store \
-            itself.
+            except compact, backup, serve, stat --check, outbox, the local side of sync, and the removal of old keys \
+            of a keyset, which need the store itself.
 
             Commands that only read neither create nor change the store's files. Commands that write give an SQLite \
             file of Bodega 2 WAL mode and one more column; Bodega 2 can still use the file.
@@ -57,8 +57,8 @@ struct BodegaCommand: ParsableCommand {
             ImportCommand.self, ExportCommand.self, ListCommand.self, GetCommand.self, PutCommand.self,
             RemoveCommand.self, CountCommand.self, StatCommand.self, CopyCommand.self,
             DiffCommand.self, QueryCommand.self, WatchCommand.self, VerifyCommand.self, BackupCommand.self,
-            CompactCommand.self, KeysetCommand.self, ServeCommand.self, TokenCommand.self,
-            ManualCommand.self,
+            CompactCommand.self, KeysetCommand.self, ServeCommand.self, TokenCommand.self, SyncCommand.self,
+            OutboxCommand.self, ManualCommand.self,
         ]
     )
 }

@@ -86,28 +86,15 @@ struct RemoveCommand: ConsoleCommand {
     }
 
     private func confirm(_ store: OpenStore, on console: Console) async throws {
-        guard console.isInputTerminal, console.isErrorTerminal else {
+        guard console.canAsk else {
             throw ToolError(.usage, "--all removes every item. Give --yes to confirm.")
         }
         let count = try await store.engine.fetchCount()
         let address = TerminalText.escaped(store.address.description)
-        try console.errors.write(
-            "Remove \(count == 1 ? "the only item" : "all \(count) items") from \(address)? [y/N] ")
-        guard ["y", "yes"].contains(try console.readAnswer().lowercased()) else {
+        let items = count == 1 ? "the only item" : "all \(count) items"
+        guard try console.isConfirmed("Remove \(items) from \(address)?") else {
             throw ToolError(.failure, "Nothing was removed.")
         }
-    }
-}
-
-extension Console {
-    /// Reads a line from the terminal, without its end.
-    fileprivate func readAnswer() throws -> String {
-        var answer: [UInt8] = []
-        var byte: UInt8 = 0
-        while try withUnsafeMutableBytes(of: &byte, { try input.read(into: $0) }) == 1, byte != UInt8(ascii: "\n") {
-            answer.append(byte)
-        }
-        return String(decoding: answer, as: UTF8.self).filter { !$0.isWhitespace }
     }
 }
 #endif

@@ -1,6 +1,7 @@
 #if CommandLineTool
 import ArgumentParser
 import Bodega
+import BodegaSync
 import Foundation
 import Logging
 
@@ -18,9 +19,9 @@ struct ServeCommand: ConsoleCommand {
             is a program with the engine of BodegaRemote, or any other that speaks HTTP.
 
             A collection is served under its name, and that without a name as "_". If the store's address names a \
-            collection, only that is served. The collection with the tokens is never served, and neither is \
-            emporium-receipts, in which the server notes which changes it has made, so that a client can send a \
-            change again whose answer was lost.
+            collection, only that is served. The collection with the tokens is never served, and neither are those \
+            whose names begin with emporium-: in emporium-receipts the server notes which changes it has made, so \
+            that a client can send a change again whose answer was lost.
 
             The server listens on this machine only. To let others reach it, name another --host, with --certificate \
             and --key for TLS, or with --behind-proxy if only a reverse proxy with TLS can reach it. The two files are \
@@ -171,10 +172,11 @@ extension OpenStore {
         var collections: StorageCollections
         let hasOthers = try await collectionNames() != nil
         if let name = address.collection {
-            collections = StorageCollections(name == hidden || name == Self.receipts ? [:] : [name: engine])
+            collections = StorageCollections(
+                name == hidden || name.hasPrefix(LocalOutbox.reservedPrefix) ? [:] : [name: engine])
         } else if hasOthers, encryption == nil {
             collections = StorageCollections { name in
-                if name == hidden || name == Self.receipts || name == "_" && hidden == "" { return nil }
+                if name == hidden || name == "_" && hidden == "" { return nil }
                 if name == "_" { return engine }
                 // A client must not create a collection by asking for it.
                 guard let existing = try await collectionNames()?.first(where: { ExactText($0) == ExactText(name) })

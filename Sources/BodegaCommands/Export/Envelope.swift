@@ -27,6 +27,12 @@ enum Envelope {
         var object = JSONObjectWriter()
         object.add("key", key.identity)
         if key.kind != .hashed { object.add("kind", key.kind.rawValue) }
+        add(data, to: &object)
+        return object.line()
+    }
+
+    /// Adds the member with the bytes of an item.
+    static func add(_ data: Data, to object: inout JSONObjectWriter) {
         data.withUnsafeBytes { bytes in
             if !isValidUTF8(bytes) {
                 object.add("base64", data.base64EncodedString())
@@ -36,7 +42,6 @@ enum Envelope {
                 object.add("text", text: bytes)
             }
         }
-        return object.line()
     }
 
     private static func isJSONOnOneLine(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -1,5 +1,6 @@
 import Bodega
 import BodegaRemote
+import BodegaSync
 import Foundation
 
 #if Postgres
@@ -10,7 +11,7 @@ import BodegaPostgres
 struct OpenStore: Sendable {
     let address: StorageAddress
     /// The engine that holds the bytes.
-    let base: any StorageBackend
+    var base: any StorageBackend
     /// The engine with the items: the same, or one that decrypts them.
     var engine: any StorageBackend
     /// How the items are encrypted, `nil` if they are not or if no keyset was given.
@@ -72,7 +73,8 @@ extension StorageAddress {
         } catch let error as StorageError where error.code == .cannotOpen && error.file == nil {
             throw ToolError(.failure, error.message)
         }
-        return OpenStore(address: self, engine: try open(), isReadOnly: isReadOnly)
+        let store = OpenStore(address: self, engine: try open(), isReadOnly: isReadOnly)
+        return isReadOnly ? store : try await store.notingChanges()
     }
 
     /// Checks that a folder does not contain an SQLite database, whose files would be mistaken for items.
@@ -126,8 +128,13 @@ extension StorageAddress {
 }
 
 extension OpenStore {
-    /// The names of the collections other than the unnamed one; `nil` for an engine that has no collections.
+    /// The names of the collections other than the unnamed one, and those of what synchronization and servers store for
+    /// themselves; `nil` for an engine that has no collections.
     func collectionNames() async throws -> [String]? {
+        try await allCollectionNames()?.filter { !$0.hasPrefix(LocalOutbox.reservedPrefix) }
+    }
+
+    private func allCollectionNames() async throws -> [String]? {
         if let sqlite { return try await sqlite.collectionNames() }
         #if Postgres
         if let postgres = base as? PostgresStorageEngine {
@@ -187,7 +194,7 @@ extension OpenStore {
             try await body(engine)
         } else if base is RemoteStorageEngine {
             try await body(try await collection(named: name))
-        } else if try await collectionNames()?.contains(where: { ExactText($0) == ExactText(name) }) ?? false {
+        } else if try await allCollectionNames()?.contains(where: { ExactText($0) == ExactText(name) }) ?? false {
             try await body(try await collection(named: name))
         }
     }
@@ -238,7 +245,8 @@ extension OpenStore {
         if address.engine == .disk { interruption.listen() }
     }
 
-    private func close() async throws {
+    /// Closes the store.
+    func close() async throws {
         if let sqlite { return try await sqlite.close() }
         #if Postgres
         if let postgres = base as? PostgresStorageEngine { return await postgres.close() }

@@ -41,7 +41,7 @@ extension StorageAddress {
     }
 
     /// The address of another collection of the same file, database or server.
-    private func withCollection(_ name: String) -> StorageAddress {
+    func withCollection(_ name: String) -> StorageAddress {
         if let connectionURL { return .postgres(connectionURL, collection: name) }
         if let serverURL { return .server(serverURL, collection: name) }
         return .sqlite(path, collection: name)

@@ -4,20 +4,25 @@ import Bodega
 import Foundation
 import Testing
 
-/// A run of `bodega watch` in this process, whose lines are awaited.
+/// A run of `bodega watch`, or of another command that goes on until it is interrupted, in this process. Its lines are
+/// awaited.
 final class WatchRun: Sendable {
     private let task: Task<Int32, Never>
     private let interruption = Interruption()
     private let sink = LineSink()
     let errors = MemorySink()
 
-    init(_ arguments: String..., interval: String = "0.01", output: (any ByteSink)? = nil) async {
+    convenience init(_ arguments: String..., interval: String = "0.01", output: (any ByteSink)? = nil) async {
+        await self.init(running: ["watch", "--interval", interval] + arguments, output: output)
+    }
+
+    init(running arguments: [String], output: (any ByteSink)? = nil) async {
         let (ready, continuation) = AsyncStream.makeStream(of: Void.self)
         var console = Console(input: MemorySource([]), output: output ?? sink, errors: errors) { 0 }
         console.interruption = interruption
         console.onReady = { continuation.finish() }
         task = Task { [console, sink] in
-            let status = await Tool.run(["watch", "--interval", interval] + arguments, console: console)
+            let status = await Tool.run(arguments, console: console)
             continuation.finish()
             sink.finish()
             return status

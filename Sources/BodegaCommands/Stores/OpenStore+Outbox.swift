@@ -1,0 +1,22 @@
+import Bodega
+import BodegaSync
+
+extension OpenStore {
+    /// The outbox of an SQLite file, `nil` if it has none.
+    func outbox() async throws -> LocalOutbox? {
+        guard let sqlite, LocalOutbox.exists(among: try await sqlite.collectionNames()) else { return nil }
+        return try await LocalOutbox { try sqlite.collection(named: $0) }
+    }
+
+    /// The store with an engine that notes changes in the outbox, if its collection is synchronized.
+    func notingChanges() async throws -> OpenStore {
+        guard let sqlite, let name = address.collection,
+            try await outbox()?.fetchCollections().contains(name) ?? false
+        else { return self }
+        let sync = try await StorageSync.unconnected { try sqlite.collection(named: $0) }
+        var store = self
+        store.base = try await sync.collection(named: name)
+        store.engine = store.base
+        return store
+    }
+}

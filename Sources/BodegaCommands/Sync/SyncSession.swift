@@ -1,0 +1,165 @@
+import Bodega
+import BodegaSync
+import Foundation
+
+/// The synchronization of an SQLite file with a remote database, as a command runs it.
+///
+///     settling ── connects, resumes, waits ──► settled
+///     loop ── every 0.1 s ──► progress bar; ends it by an interruption, a lasting failure, or no progress in time
+///
+/// The outcomes are collected from before the first request, because a stream has no past.
+struct SyncSession: Sendable {
+    private let local: StorageAddress
+    private let remote: StorageAddress
+    private let place: RemotePlace
+    private let counter: CountedRemote
+    private let outbox: LocalOutbox
+    private let collections: [String]
+    /// Why the remote database could not be opened.
+    private let failure = Locked(SyncFailure?.none)
+    let sync: StorageSync
+
+    /// The failures after which another attempt would fail, too.
+    private static let lasting: Set<String> = [
+        "unauthorized", "forbidden", "cannotOpen", "invalidArgument", "readOnly", "permissionDenied", "damaged",
+        "placeRemoved",
+    ]
+
+    /// Notes the items of collections that were not synchronized before, and connects to nothing yet.
+    ///
+    /// - Parameters:
+    ///   - sqlite: The local file.
+    ///   - collections: The names of the collections.
+    ///   - place: The remote database.
+    ///   - policy: How versions are merged.
+    init(
+        _ sqlite: SQLiteStorageEngine, at local: StorageAddress, _ collections: [String], with place: RemotePlace,
+        at remote: StorageAddress, policy: SyncConflictPolicy
+    ) async throws {
+        (self.local, self.remote, self.place, self.collections) = (local, remote, place, collections)
+        counter = CountedRemote(EngineSyncRemote { try await place.engine($0) }) { try sqlite.collection(named: $0) }
+        outbox = try await LocalOutbox { try sqlite.collection(named: $0) }
+        var options = SyncOptions()
+        (options.startsPaused, options.policy) = (true, policy)
+        sync = try await StorageSync(local: { try sqlite.collection(named: $0) }, remote: counter, options: options)
+        for name in collections { _ = try await sync.collection(named: name) }
+    }
+
+    /// Opens the remote database, and notes it.
+    ///
+    /// - Throws: An error if another attempt would fail, too. One that is temporary is ignored.
+    private func connect() async throws {
+        do {
+            for name in collections { _ = try await place.engine(name) }
+            try await outbox.setRemoteName(remote.identity)
+            failure.withLock { $0 = nil }
+        } catch let error as StorageError where !Self.lasting.contains(error.code.rawValue) {
+            // The synchronization retries, and reports it.
+            failure.withLock { $0 = SyncFailure(code: error.code.rawValue, message: error.message) }
+        }
+    }
+
+    // MARK: Once
+
+    /// Synchronizes until all changes are sent and read.
+    ///
+    /// - Parameters:
+    ///   - timeout: The time without progress after which it fails.
+    ///   - bar: Shows the progress.
+    func settle(within timeout: Double, on console: Console, _ bar: inout ProgressBar) async throws -> SyncSummary {
+        let outcomes = sync.outcomes
+        let collecting = Task {
+            var all: [SyncOutcome] = []
+            for await outcome in outcomes { all.append(outcome) }
+            return all
+        }
+        defer { collecting.cancel() }
+        try await wait(within: timeout, on: console, &bar)
+        await sync.pause()
+        // The outcomes were passed on before the synchronization was settled.
+        collecting.cancel()
+        let summary = SyncSummary(await collecting.value, received: counter.received, parked: try await sync.parked())
+        try await place.close()
+        return summary
+    }
+
+    private func wait(within timeout: Double, on console: Console, _ bar: inout ProgressBar) async throws {
+        let (hasEnded, interruption) = (Locked(false), console.interruption)
+        let settling = Task {
+            defer {
+                hasEnded.withLock { $0 = true }
+                interruption.wake()
+            }
+            try await connect()
+            await sync.resume()
+            try await sync.settled()
+        }
+        defer { settling.cancel() }
+        while !hasEnded.withLock({ $0 }) {
+            await interruption.wait(seconds: 0.1, orWoken: true)
+            if let status = interruption.status {
+                throw ToolError(status, "Interrupted. What is left stays in the outbox.")
+            }
+            bar.update(items: counter.items, done: counter.items, of: nil)
+            let failure = sync.status.failure ?? failure.withLock { $0 }
+            if let failure, Self.lasting.contains(failure.code) {
+                throw try await error("\(remote): \(failure.message)")
+            }
+            if counter.idleTime > .seconds(timeout), !hasEnded.withLock({ $0 }) {
+                let reason = failure.map { ": \($0.message)" } ?? "."
+                let time = timeout == timeout.rounded() ? "\(Int(timeout))" : "\(timeout)"
+                throw try await error("\(remote) was not reached within \(time) s\(reason)")
+            }
+        }
+        try await settling.value
+    }
+
+    private func error(_ reason: String) async throws -> ToolError {
+        let count = try await outbox.fetchPending().count
+        let left = count == 0 ? "" : " \(Counted.text(count, "change")) \(count == 1 ? "stays" : "stay") in the outbox."
+        return ToolError(.failure, "\(reason)\(left) Run the same command again to continue.")
+    }
+
+    // MARK: Until interrupted
+
+    /// Synchronizes until the command is interrupted, and prints a line for each outcome.
+    func follow(_ lines: SyncLines) async throws {
+        let console = lines.console
+        let (outcomes, updates) = (sync.outcomes, sync.statusUpdates)
+        try await connect()
+        await sync.resume()
+        console.onReady()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await outcome in outcomes { try console.output.write(lines.line(for: outcome, now: Date())) }
+            }
+            group.addTask {
+                var last: String?
+                for await status in updates where status.failure?.message != last {
+                    last = status.failure?.message
+                    console.complain("note: \(last.map { "\($0) Retrying…" } ?? "\(remote) is reached again.")")
+                }
+            }
+            group.addTask {
+                while console.interruption.status == nil {
+                    await console.interruption.wait(seconds: 1)
+                    if console.output.isAbandoned { throw BrokenPipe() }
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+        await sync.pause()
+        try await place.close()
+    }
+}
+
+extension StorageAddress {
+    /// What distinguishes a remote database from others, without secrets.
+    var identity: String {
+        if let serverURL { return StorageAddress.server(serverURL).description }
+        if let connectionURL { return StorageAddress.postgres(connectionURL).description }
+        return StorageAddress.sqlite(URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().path)
+            .description
+    }
+}
