@@ -43,7 +43,7 @@ struct SyncCommand: ConsoleCommand {
             "kind" and, if it is refused, "code" and "message"}.
 
             EXAMPLES:
-              bodega sync notes.db https://data.example.com --collection notes --token-file token
+              bodega sync notes.db https://data.example.com --token-file token
               bodega sync notes.db#notes postgres://app@db.example.com/notes --follow
               bodega sync notes.db /media/stick/notes.db
             """)
