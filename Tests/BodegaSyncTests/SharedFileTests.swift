@@ -18,7 +18,7 @@ import Testing
             local: { try file.collection(named: $0) }, remote: { server.collection(named: $0) })
     }
 
-    @Test func `Two synchronizations of a file send each change once, and show what others have changed`() async throws {
+    @Test func `Two synchronizations of a file send each change once and show those of others`() async throws {
         let onServer = server.collection(named: "notes")
         var generator = SeededGenerator(seed: Seed.current)
         let syncs = [try await sync(), try await sync()]

@@ -12,7 +12,8 @@ import Testing
 
     private static func synced(
         _ name: String, capabilities: StorageEngineConformance.Capabilities,
-        _ open: @escaping @Sendable (StorageEngineConformance.Workspace) throws
+        _ open:
+            @escaping @Sendable (StorageEngineConformance.Workspace) throws
             -> @Sendable (String) throws -> any StorageEngine
     ) -> Configuration {
         var configuration = Configuration("\(name), synchronized", capabilities: capabilities) { workspace in

@@ -83,7 +83,9 @@ extension SimulatedClient {
         simulation.checks.wrote(token, number, item, nil, at: simulation.now)
         store([(item, nil)])
         // The server has no item that the removal concerns.
-        if disk.records[item]?.server == nil || disk.records[item]?.edit == nil { simulation.checks.hasNoEffect(token, item) }
+        if disk.records[item]?.server == nil || disk.records[item]?.edit == nil {
+            simulation.checks.hasNoEffect(token, item)
+        }
     }
 
     /// Removes an item and adds one under the same key.

@@ -117,12 +117,16 @@ final class SimulatedClient {
             }
         }
         let old = disk.items
-        (draft.records, draft.items, draft.groups, draft.requests)
-            = (disk.records, disk.items, disk.groups, disk.requests)
+        (draft.records, draft.items, draft.groups, draft.requests) = (
+            disk.records, disk.items, disk.groups, disk.requests
+        )
         let result = change(&draft)
-        (disk.records, disk.items, disk.groups, disk.requests)
-            = (draft.records, draft.items, draft.groups, draft.requests)
-        if !simulation.has(.lossesNotReported) { simulation.checks.reported(number, draft.outcomes, at: simulation.now) }
+        (disk.records, disk.items, disk.groups, disk.requests) = (
+            draft.records, draft.items, draft.groups, draft.requests
+        )
+        if !simulation.has(.lossesNotReported) {
+            simulation.checks.reported(number, draft.outcomes, at: simulation.now)
+        }
         for item in Set(old.keys).union(disk.items.keys) where old[item] != disk.items[item] {
             simulation.checks.shown(number, item, from: old[item], to: disk.items[item], at: simulation.now)
         }

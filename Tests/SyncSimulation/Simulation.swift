@@ -63,7 +63,8 @@ package final class Simulation {
         }
         var time = 0
         for _ in 0..<options.operations {
-            time += Int.random(in: 0..<4, using: &users) == 0
+            time +=
+                Int.random(in: 0..<4, using: &users) == 0
                 ? Int.random(in: 500...4_000, using: &users) : Int.random(in: 0...200, using: &users)
             let client = clients[Int.random(in: 0..<clients.count, using: &users)]
             let seed = UInt64.random(in: .min ... .max, using: &users)
@@ -175,7 +176,8 @@ package final class Simulation {
             changes = changes.map { SyncChange(item: $0.item, base: server.items[$0.item], data: $0.data) }
         }
         let answer = server.apply(
-            id, changes, isRefused: tokens.contains(where: refused.contains), keepsReceipts: keepsReceipts && !has(.appliedTwice),
+            id, changes, isRefused: tokens.contains(where: refused.contains),
+            keepsReceipts: keepsReceipts && !has(.appliedTwice),
             keepsVoids: !has(.voidReceiptsIgnored), at: now)
         switch answer {
         case .applied(let commits):

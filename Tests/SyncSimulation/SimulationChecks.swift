@@ -93,7 +93,8 @@ struct SimulationChecks {
                     let isLost: Bool
                     if let lost = loss.lost, let member = write.member {
                         let text = String(decoding: lost, as: UTF8.self)
-                        isLost = Int(text) == token
+                        isLost =
+                            Int(text) == token
                             || text.hasPrefix("{") && SimulatedItem(lost).members[member] == token
                     } else {
                         isLost = loss.lost == nil && write.member == nil
@@ -136,7 +137,9 @@ struct SimulationChecks {
                 let write = writes[Name(token: token, item: commit.item)]
                 return write?.client == client && write?.member == nil
             }
-            if !isRemoval, commit.old != nil { fail("client \(client) removes \(commit.item.text) on its own", at: time) }
+            if !isRemoval, commit.old != nil {
+                fail("client \(client) removes \(commit.item.text) on its own", at: time)
+            }
             return
         }
         if commit.old == nil, absences[commit.item] != nil { absences[commit.item] = time }

@@ -2,7 +2,8 @@
 package struct SimulationOptions: Sendable, CustomStringConvertible {
     /// A kind of fault.
     package enum Fault: String, CaseIterable, Sendable {
-        case loss, duplication, delay, partition, crash, failover, expiry, oldLog, oldReceipts, poison, silence, programs, noReceipts
+        case loss, duplication, delay, partition, crash, failover, expiry
+        case oldLog, oldReceipts, noReceipts, poison, silence, programs
     }
 
     /// The seed of everything that is random.

@@ -2,7 +2,8 @@
 
 # The modules of the libraries, each after those that its documentation links to.
 documented_modules=(
-    RecordCoder Bodega BodegaTesting BodegaTestSupport BodegaHTTP BodegaRemote BodegaPostgres Boutique BodegaSync CodableStoreKit
+    RecordCoder Bodega BodegaTesting BodegaTestSupport BodegaHTTP BodegaRemote BodegaPostgres Boutique BodegaSync
+    CodableStoreKit
 )
 
 # Writes the symbol graphs of a module.

@@ -197,7 +197,8 @@ struct OutboxStorage: Sendable {
             let batch = StorageBatch(
                 try losses.map { conflict in
                     let stored = StoredConflict(id: UUID(), date: now, conflict: conflict)
-                    return .write(key: CacheKey(verbatim: stored.id.uuidString), data: try Self.encode(stored, Self.placeKey))
+                    let key = CacheKey(verbatim: stored.id.uuidString)
+                    return .write(key: key, data: try Self.encode(stored, key))
                 })
             batches.append((conflicts, batch))
         }
@@ -222,7 +223,10 @@ struct OutboxStorage: Sendable {
             conditions.append(StorageCondition(key: Self.placeKey, data: reading.storedPlace))
             var place = place ?? old
             place.requests = draft.requests
-            if place != old { operations.append(.write(key: Self.placeKey, data: try Self.encode(place, Self.placeKey))) }
+            if place != old {
+                let data = try Self.encode(place, Self.placeKey)
+                operations.append(.write(key: Self.placeKey, data: data))
+            }
         }
         return StorageBatch(operations, if: conditions)
     }

@@ -218,8 +218,8 @@ struct SyncWork: Sendable {
     func prepare(limit: Int) async throws -> SentRequest? {
         let limit = min(limit, remote.maximumItems)
         let items = try await outbox.candidates(limit: limit, maximumBytes: Self.maximumBytes)
-        // Changes of collections that this program has not opened wait. So do those before the first pull: the log shows
-        // what becomes of a request only after its cursor.
+        // Changes of collections that this program has not opened wait. So do those before the first pull: the log
+        // shows what becomes of a request only after its cursor.
         let place = try await outbox.fetchPlace()
         let open = items.filter { collections.collection($0.collection) != nil && place.hasPulled($0.collection) }
         if open.isEmpty { return nil }
