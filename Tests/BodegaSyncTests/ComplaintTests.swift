@@ -129,6 +129,7 @@ import Testing
     @Test func `A change whose answer was lost is made once`() async throws {
         let (ada, bob) = (try await Replica(of: server), try await Replica(of: server))
         let mustFail = Locked(true)
+        let (failures, failure) = AsyncStream.makeStream(of: Void.self)
         ada.remote.change { script in
             script.afterApplying = { _ in
                 let fails = mustFail.withLock { mustFail in
@@ -140,10 +141,12 @@ import Testing
                 try await bob.sync.settled()
                 try await bob.write(#"{"a":2,"b":1}"#, "n")
                 try await bob.sync.settled()
+                failure.yield()
                 throw Self.unreachable
             }
         }
         try await ada.write(#"{"a":1,"b":1}"#, "n")
+        for await _ in failures { break }
         try await ada.sync.settled()
         #expect(try await serverText("n") == #"{"a":2,"b":1}"#)
         #expect(try await ada.text("n") == #"{"a":2,"b":1}"#)
