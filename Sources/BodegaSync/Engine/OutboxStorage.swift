@@ -278,11 +278,11 @@ struct OutboxStorage: Sendable {
         return count.withLock { $0 }
     }
 
-    /// Whether changes wait or are on their way.
-    func hasPending() async throws -> Bool {
+    /// Whether changes of some collections wait or are on their way.
+    func hasPending(in collections: SyncedCollections) async throws -> Bool {
         let isFound = Locked(false)
-        try await scan { _, record in
-            if record.isParked { return true }
+        try await scan { item, record in
+            if record.isParked || collections.collection(item.collection) == nil { return true }
             isFound.withLock { $0 = true }
             return false
         }

@@ -144,15 +144,15 @@ public final class StorageSync: StorageDatabase, Observable {
     /// Tries everything immediately, also what waits after a failure.
     public func syncNow() async { await runner.handle(.hurry) }
 
-    /// Waits until the remote database has all changes that were written before, but those that are parked, and what it
-    /// had at the time of the call was read.
+    /// Waits until the remote database has all changes of the open collections that were written before, but those that
+    /// are parked, and what it had at the time of the call was read.
     ///
     /// - Throws: `CancellationError` if the task is cancelled; without a network, nothing else ends the wait.
     public func settled() async throws {
         let start = state.pulls
         await runner.handle(.hurry)
         for await _ in state.updates() where state.lastPull > start {
-            if try await !work.outbox.hasPending() { return }
+            if try await !work.outbox.hasPending(in: work.collections) { return }
         }
         try Task.checkCancellation()
     }

@@ -6,8 +6,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// SQLite files that are synchronized, and SQLite's own program to look into them. They are in a folder that is removed
-/// with this object.
+/// SQLite files that are synchronized, and SQLite's own program to look into them. They are in a folder, which is
+/// removed with this object.
 final class Replicas: Sendable {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bodega-sync-\(UUID().uuidString)")
 
