@@ -42,6 +42,7 @@ import Testing
         "Tests/BoutiqueTests/Store/TransactionsGuideTests.swift",
         "Tests/BoutiqueTests/Store/ReferencesGuideTests.swift",
         "Tests/BoutiqueTests/Queries/RelatedItemsGuideTests.swift", "Tests/BodegaSyncTests/SyncGuideTests.swift",
+        "Tests/BodegaSyncTests/SyncConflictsGuide.swift",
     ]
 
     @Test("Every Swift snippet is compiled and run", arguments: documents)

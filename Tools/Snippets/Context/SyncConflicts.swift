@@ -1,3 +1,0 @@
-// Declarations that the page mentions but does not show.
-
-import BodegaSync
