@@ -6,6 +6,8 @@ package enum MergePreference: Sendable, Hashable {
 
 /// One of the two versions that are merged.
 public enum MergeSide: String, Sendable, Hashable, Codable {
+    /// The version of this replica.
     case local
+    /// The version of the remote database.
     case remote
 }
