@@ -232,7 +232,8 @@ package final class Simulation {
         isHealed = true
         isDown = false
         for client in clients {
-            endPartition(of: client)
+            // Others get no signal, which would hide that they have missed one.
+            if client.isBlockedIn || client.isBlockedOut { endPartition(of: client) }
             client.restart()
         }
     }

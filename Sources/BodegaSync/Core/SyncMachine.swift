@@ -193,10 +193,8 @@ extension SyncMachine {
         case .remoteChanged: needsPull = true
         case .prepared(let id, let groups):
             isPreparing = false
-            guard let id else {
-                hasChanges = false
-                break
-            }
+            // Changes that were made since the look at the outbox have been noted.
+            guard let id else { break }
             // There may be more, or the next look finds that there are none.
             hasChanges = true
             add(id, groups: groups, .waiting(until: now))
@@ -357,7 +355,7 @@ extension SyncMachine {
             } else if start > now {
                 wait(until: start)
             } else {
-                isPreparing = true
+                (isPreparing, hasChanges) = (true, false)
                 effects.append(.prepare(limit: groups))
             }
         }
