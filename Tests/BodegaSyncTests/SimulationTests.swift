@@ -12,7 +12,9 @@ import Testing
         // Other seeds in each run; the sum of a seed and a number must not overflow.
         let first = Seed.current >> 8 + UInt64(part * count)
         for seed in first..<first + UInt64(count) {
-            let options = SimulationOptions(seed: seed)
+            var options = SimulationOptions(seed: seed)
+            // The changes of others wake a client up, which can hide that it has missed something.
+            if seed % 4 == 0 { (options.clients, options.operations) = (1, 5) }
             let violations = Simulation(options).run()
             if violations.isEmpty { continue }
             let shrunk = options.shrunk()
