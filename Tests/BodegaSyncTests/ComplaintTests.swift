@@ -101,7 +101,7 @@ import Testing
 
     /// sqlite-data 354
     @Test(arguments: [true, false])
-    func `The policy decides between two changes of a property, whoever comes first`(_ laterWins: Bool) async throws {
+    func `The policy decides between two changes of a property`(_ laterWins: Bool) async throws {
         let ada = try await Replica(of: server, policy: laterWins ? .laterWins : .earlierWins)
         let bob = try await Replica(of: server, policy: laterWins ? .laterWins : .earlierWins)
         try await ada.write(#"{"a":1,"b":1,"c":1}"#, "n")

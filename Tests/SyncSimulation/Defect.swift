@@ -1,6 +1,6 @@
 /// A defect that a simulation can have, to see that its checks find it.
 ///
-/// The first ten are complaints of users of other synchronization libraries.
+/// The first eleven are ten complaints of users of other synchronization libraries.
 package enum Defect: String, CaseIterable, Sendable {
     /// No new version is shown while changes wait (powersync.dart 307).
     case pullsWaitForQueue

@@ -40,8 +40,6 @@ final class SimulatedClient {
     var isBlockedIn = false
     var isBlockedOut = false
     var isAuthorized = true
-    /// Whether a signal waits for the end of a partition.
-    var mustSignal = false
     private var programs: [Program] = []
     unowned let simulation: Simulation
     private let identifiers: Identifiers

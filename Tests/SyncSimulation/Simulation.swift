@@ -153,11 +153,8 @@ package final class Simulation {
             let isLost = client.isBlockedIn || client.isBlockedOut || !isHealed && has(.loss) && chance(10)
             if isLost, has(.reconnectionIsNoSignal) { continue }
             schedule(after: isLost ? 2_000 + delay(upTo: 500) : delay(upTo: 80)) { [unowned self, unowned client] in
-                if client.isBlockedIn || client.isBlockedOut {
-                    if !has(.reconnectionIsNoSignal) { client.mustSignal = true }
-                } else {
-                    client.handle(.remoteChanged)
-                }
+                // The end of a partition is a signal, too.
+                if !client.isBlockedIn, !client.isBlockedOut { client.handle(.remoteChanged) }
             }
         }
     }

@@ -7,7 +7,7 @@ package import Foundation
 /// changes, except that `-0` differs from `0`.
 ///
 /// If both sides have changed a value:
-/// - Two objects are merged member by member, whatever the base version was; the members of one that is not an object
+/// - Two objects are merged member by member, with any base version; the members of one that is not an object
 ///   count as absent. The members come in the order of `remote`, followed by those that only `local` has.
 /// - A change prevails over a removal, on either side.
 /// - Otherwise the preferred side decides. That goes for arrays, too: as elements have no names, a merge inside would

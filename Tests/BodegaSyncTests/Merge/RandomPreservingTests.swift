@@ -10,7 +10,7 @@ import Testing
 
     init() { print("preserving: EMPORIUM_SEED=\(seed)") }
 
-    @Test("What a program sees of the result is what it has written, whatever it does not know")
+    @Test("What a program sees of the result is what it has written")
     func known() throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<TestSizes.merges {

@@ -1,0 +1,92 @@
+package import Foundation
+
+// What the machine takes in and asks for.
+extension SyncMachine {
+
+    /// What has happened.
+    package enum Event: Sendable {
+        /// Synchronization begins, or goes on after ``pause``.
+        case resume
+        /// Synchronization pauses. What is on its way comes to its end.
+        case pause
+        /// Everything is tried immediately.
+        case hurry
+        /// The outbox may have new changes.
+        case outboxChanged
+        /// The remote database may have new changes.
+        case remoteChanged
+        /// A request was taken from the outbox; `nil` if there was none.
+        case prepared(UUID?, groups: Int)
+        /// A request was answered.
+        case answered(UUID, SyncAnswer)
+        /// A request was not answered: it may be applied later.
+        case unanswered(UUID, Failure)
+        /// Whether a request was applied. If not, it never will be.
+        case fenced(UUID, wasApplied: Bool)
+        /// A pull has ended, and everything is stored.
+        case pulled
+        /// A pull has failed.
+        case pullFailed(Failure)
+        /// The local database has failed. What was begun is tried again.
+        case storageFailed(Storage, Failure)
+        /// The app has new credentials, or has failed to get them.
+        case reauthorized(Bool)
+        /// The time of ``Effect/wait(until:)`` has come.
+        case elapsed
+    }
+
+    /// A use of the local database.
+    package enum Storage: Sendable { case preparing, pulling }
+
+    /// Why there was no answer.
+    package struct Failure: Hashable, Sendable {
+        /// The error.
+        package var error: SyncFailure
+        /// The credentials are not accepted.
+        package var isUnauthorized = false
+        /// The shortest time until the next attempt that the server asks for.
+        package var retryAfter: Duration?
+
+        /// Creates a failure.
+        package init(_ error: SyncFailure, isUnauthorized: Bool = false, retryAfter: Duration? = nil) {
+            (self.error, self.isUnauthorized, self.retryAfter) = (error, isUnauthorized, retryAfter)
+        }
+    }
+
+    /// What is to be done. Each effect but ``wait(until:)`` is answered by an event.
+    package enum Effect: Hashable, Sendable {
+        /// Take changes from the outbox, at most those of so many groups.
+        case prepare(limit: Int)
+        /// Send a request.
+        case send(UUID)
+        /// Ensure that a request has been applied or never will be.
+        case fence(UUID)
+        /// Read what has changed, and end requests.
+        case pull(settling: [UUID: SyncAnswer])
+        /// Ask the app for credentials.
+        case reauthorize
+        /// Report ``Event/elapsed`` at this time, and at no earlier one that was asked for.
+        case wait(until: Duration)
+    }
+
+    /// The times and numbers.
+    package struct Limits: Sendable {
+        /// The upper bound of the first delay after a failure.
+        package var firstDelay = Duration.milliseconds(500)
+        /// The upper bound of each delay.
+        package var maximumDelay = Duration.seconds(8)
+        /// The time after which a request without an answer no longer holds up others.
+        package var patience = Duration.milliseconds(500)
+        /// The maximum number of requests that are on their way.
+        package var maximumRequests = 4
+        /// The maximum number of groups of changes in a request.
+        package var maximumGroups = 128
+        /// The number of failures of a request, while pulls succeed, after which it is fenced.
+        package var maximumFailures = 2
+        /// The time between pulls if the remote database does not signal its changes.
+        package var pollInterval: Duration?
+
+        /// Creates the default limits.
+        package init() {}
+    }
+}
