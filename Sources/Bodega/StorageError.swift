@@ -44,7 +44,9 @@ public struct StorageError: Error, Sendable {
         public static let storageFull = Code(rawValue: "storageFull")
         /// The file, folder or database can be read but not written.
         public static let readOnly = Code(rawValue: "readOnly")
-        /// The file system denies access.
+        /// The server does not accept the credentials, which are missing, have expired or were revoked.
+        public static let unauthorized = Code(rawValue: "unauthorized")
+        /// The file system or the server denies access.
         public static let permissionDenied = Code(rawValue: "permissionDenied")
         /// The stored data is damaged, or in a form that the engine does not write.
         public static let damaged = Code(rawValue: "damaged")

@@ -74,6 +74,7 @@ extension StorageReport {
         if !unreadable.isEmpty { object.add("unreadable", unreadable) }
         if !evicted.isEmpty { object.add("evicted", Array(evicted)) }
         if !sources.isEmpty { object.add("sources", sources.rawValue) }
+        if isOtherLog { object.add("otherLog", true) }
     }
 
     package init(_ members: JSONMembers) throws {
@@ -82,6 +83,7 @@ extension StorageReport {
         let keys: [CacheKey] = try members.list("evicted")
         evicted = Set(keys)
         sources = Sources(rawValue: try members.int("sources") ?? 0)
+        isOtherLog = try members.bool("otherLog")
     }
 }
 

@@ -67,12 +67,12 @@ import Testing
 
         func receive(_ news: SyncNews) {
             switch news {
-            case .begin(let collection, let isWhole):
+            case .begin(let collection, let isWhole, _):
                 if isWhole { items[collection] = [:] }
             case .items(let news, let collection, _):
                 count += news.count
                 for (key, data) in news { items[collection, default: [:]][key] = data }
-            case .unreadable: break
+            case .unreadable, .missing: break
             case .end(let collection, let cursor):
                 places[collection] = .some(cursor)
                 ends += 1

@@ -223,4 +223,46 @@ import Testing
             #expect(keys == ["1", "2", "3"])
         }
     }
+
+    /// A counter whose parts different devices change.
+    struct Tally: Codable, Sendable, Hashable, Identifiable {
+        let id: String
+        var n = 0
+        var m = 0
+    }
+
+    @Test(arguments: ["update", "transaction"])
+    func `What a pull brings while a store changes the item is kept`(_ method: String) async throws {
+        let (ada, bob) = (try await replica(), try await replica())
+        let stores = [
+            try await Store<Tally>(storage: try await ada.collection(named: "tallies")),
+            try await Store<Tally>(storage: try await bob.collection(named: "tallies")),
+        ]
+        try await stores[0].insert(Tally(id: "1"))
+        try await ada.settled()
+        try await bob.settled()
+        while stores[1].items.isEmpty { await Task.yield() }
+        let rounds = 60
+        let writers = [0, 1].map { number in
+            Task { @MainActor in
+                let store = stores[number]
+                let change: @MainActor (inout Tally) -> Void = { if number == 0 { $0.n += 1 } else { $0.m += 1 } }
+                for _ in 0..<rounds {
+                    if method == "update" {
+                        try await store.update(id: "1", change)
+                    } else {
+                        try await store.transaction { try $0.update(id: "1", change) }
+                    }
+                    // Lets pulls come between.
+                    for _ in 0..<Int.random(in: 0..<50) { await Task.yield() }
+                }
+            }
+        }
+        for writer in writers { try await writer.value }
+        for sync in [ada, bob, ada] { try await sync.settled() }
+        let stored = try await server.collection(named: "tallies").fetch(key: CacheKey("1"))
+        #expect(try JSONDecoder().decode(Tally.self, from: try #require(stored)) == Tally(id: "1", n: rounds, m: rounds))
+        #expect(try await ada.conflicts().isEmpty)
+        #expect(try await bob.conflicts().isEmpty)
+    }
 }

@@ -288,6 +288,6 @@ extension SimulatedClient {
             for news in pulled.news { disk.cursors[news.collection] = news.cursor }
         }
         if crashes() { return }
-        later(program, upTo: 20) { [unowned self] in handle(.pulled, program) }
+        later(program, upTo: 20) { [unowned self] in handle(.pulled(missing: nil), program) }
     }
 }

@@ -56,9 +56,9 @@ final class SimulatedClient {
     /// Starts a program.
     func start() {
         if simulation.has(.requestsForgottenInCrash) { disk.requests = [] }
-        let program = Program(SyncMachine(requests: disk.requests, seed: identifiers.number()))
+        let program = Program(SyncMachine(seed: identifiers.number()))
         programs.append(program)
-        handle(.resume, program)
+        handle(.resume(disk.requests), program)
     }
 
     /// Ends all programs, and starts them again after a time.

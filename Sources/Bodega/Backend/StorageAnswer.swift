@@ -38,6 +38,10 @@ public struct StorageReport: Sendable {
     /// Where the answer comes from; empty if there is only one place.
     public var sources: Sources = []
 
+    /// Whether a cursor without changes after it is from another log than that of the engine, for example because the
+    /// database was restored from a backup. `false` also if that is not known.
+    public var isOtherLog = false
+
     /// Creates an empty report.
     public init() {}
 
@@ -46,6 +50,7 @@ public struct StorageReport: Sendable {
         if !other.unreadable.isEmpty { unreadable += other.unreadable }
         if !other.evicted.isEmpty { evicted.formUnion(other.evicted) }
         sources.formUnion(other.sources)
+        isOtherLog = isOtherLog || other.isOtherLog
     }
 
     /// Replaces the keys in the report. An item without a new key does not concern the caller.

@@ -155,7 +155,8 @@ public protocol StorageLog: Sendable {
     /// again. A reader that shows items and continues at the cursor of this answer shows each version once.
     ///
     /// - Returns: The changes in order, not necessarily all of them, see ``StorageDelta/isComplete``. `nil` if the log
-    ///   does not reach back to the cursor, or is another one; read a snapshot then, see ``ScanRequest/needsCursor``.
+    ///   does not reach back to the cursor, or is another one, see ``StorageReport/isOtherLog``; read a snapshot then,
+    ///   see ``ScanRequest/needsCursor``.
     /// - Throws: A ``StorageError`` if they could not be read.
     func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?>
 

@@ -47,7 +47,8 @@ public import Foundation
 /// | 404, 410 for an item | none: the item is absent |
 /// | 404, 410 for the collection, redirects | `cannotOpen` |
 /// | 304, or a success other than 200 and 203 for a read | `decodingFailed` |
-/// | 401, 403 | `permissionDenied` |
+/// | 401 | `unauthorized` |
+/// | 403 | `permissionDenied` |
 /// | 400, 405, 409, 412, 422, and others below 500 | `refused`, but for 412 under a condition: not applied |
 /// | 413, 414, 431, or a response beyond the limit | `tooLarge` |
 /// | 425, 429, 500 and above | `unreachable`, which `retrying()` retries |

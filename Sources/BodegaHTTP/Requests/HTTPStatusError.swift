@@ -57,7 +57,8 @@ extension StorageError {
         let subject = "\(request.method.rawValue) \(HTTPCollection.description(of: request.url))"
         let (code, reason): (Code, String) =
             switch status {
-            case 401, 403: (.permissionDenied, "The server denies access. Check the headers, for example the token.")
+            case 401: (.unauthorized, "The server wants other credentials. Check the headers, for example the token.")
+            case 403: (.permissionDenied, "The server denies access. Check the headers, for example the token.")
             case 404, 410: (.cannotOpen, "The server has no such collection. Check its address.")
             case 408: (.timedOut, "The server has waited too long for the request. Retry later.")
             case 413, 414, 431: (.tooLarge, "The item or its identifier is larger than the server accepts.")

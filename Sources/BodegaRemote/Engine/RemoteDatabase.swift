@@ -119,8 +119,12 @@ extension RemoteDatabase: StorageDatabase {
     public func fence(_ identifier: UUID) async throws -> Bool {
         do {
             let effect = RemoteRequests.Effect.change(idempotencyKey: identifier.uuidString)
-            try await requests.send(.post, "batch", BatchRequest([]), effect)
-            return false
+            let part = try await requests.json(.post, "batch", BatchRequest([]), effect)
+            return try requests.read {
+                let outcomes: [BatchAnswer] = try part.members().required("outcomes").list()
+                guard outcomes.isEmpty else { throw part.error("no outcome") }
+                return false
+            }
         } catch let error as StorageError where error.code == .identifierUsed {
             return true
         }
@@ -160,9 +164,6 @@ public struct RemoteStorageOptions: Sendable {
 }
 
 extension StorageError.Code {
-    /// The server does not accept the token of the client, which has expired or was revoked. Get a new one.
-    public static let unauthorized = StorageError.Code(rawValue: "unauthorized")
-
     /// The server accepts no more from this client for now, see ``/Bodega/StorageError/retryAfter``.
     public static let rateLimited = StorageError.Code(rawValue: "rateLimited")
 }

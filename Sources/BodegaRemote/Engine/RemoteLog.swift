@@ -58,7 +58,7 @@ extension RemoteDatabase {
                 }
             }
             guard answers.count == parts.count else {
-                throw StorageError(.decodingFailed, "The server has not answered for each collection.")
+                throw StorageError(.unreachable, "The server has not answered for each collection.")
             }
             return answers
         }

@@ -90,7 +90,7 @@ extension RemoteStorageEngine {
             return try await fetch(FetchRequest([key])).value.first?.data
         }
         let response = try await requests.send(.get, path, key: key)
-        return response.status == 404 ? nil : response.body
+        return try requests.hasItem(response) ? response.body : nil
     }
 
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
@@ -98,7 +98,7 @@ extension RemoteStorageEngine {
             return try await fetch(key: key).map { StorageByteStream($0) }
         }
         let stream = try await requests.attempt(path) { try await requests.open(.get, path, key: key) }
-        return stream.head.status == 404 ? nil : StorageByteStream(stream)
+        return try requests.hasItem(stream.head) ? StorageByteStream(stream) : nil
     }
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
@@ -124,7 +124,7 @@ extension RemoteStorageEngine {
         // A short scan ends after few items, and the server need not send more than some.
         if request.isShort, let answer = try await scan(request, limit: Self.shortScan, begin) { return answer }
         guard let answer = try await scan(request, limit: nil, begin) else {
-            throw StorageError(.decodingFailed, "The server has sent a part of the items only.")
+            throw StorageError(.unreachable, "The server has sent a part of the items only.")
         }
         return answer
     }

@@ -167,7 +167,11 @@ struct RemoteRequests: Sendable {
         if (200..<300).contains(response.status) { return value() }
         let isProblem = response.header("Content-Type")?.hasPrefix("application/problem+json") ?? false
         guard isProblem, var error = try? StorageError(JSONPart(response.body)) else {
-            throw StorageError(response, to: request, key: key)
+            let failure = StorageError(response, to: request, key: key)
+            // The server gives its reason with these. Something between it and this machine has answered.
+            guard [.refused, .decodingFailed].contains(failure.code) else { throw failure }
+            throw StorageError(
+                .unreachable, Self.otherAnswer + "HTTP status \(response.status).", key: key, cause: failure.cause)
         }
         if error.code.rawValue == "noItem" { return value() }
         if error.code.rawValue == "notFound" {
@@ -179,6 +183,16 @@ struct RemoteRequests: Sendable {
     }
 
     // MARK: Reading answers
+
+    /// Whether the response to a request for an item has one. If not, it says that there is none.
+    func hasItem(_ response: HTTPStorageResponse) throws -> Bool {
+        if response.status == 404 { return false }
+        // The server always adds a tag. The page of a network that wants a login looks like an item otherwise.
+        guard response.status == 200, response.header("ETag") != nil else {
+            throw StorageError(.unreachable, Self.otherAnswer + "HTTP status \(response.status), without an ETag.")
+        }
+        return true
+    }
 
     /// Sends a request, and returns the JSON of its response.
     func json(
@@ -194,9 +208,13 @@ struct RemoteRequests: Sendable {
         do {
             return try body()
         } catch let error as StorageError where error.code == .invalidArgument {
-            throw StorageError(.decodingFailed, "The answer is not one of this protocol. \(error.message)")
+            throw StorageError(.unreachable, Self.otherAnswer + error.message)
         }
     }
+
+    /// The start of the message for an answer that is not one of the protocol, as a proxy or the page of a hotel's
+    /// network can send it. It does not show what the server has done.
+    private static let otherAnswer = "Something between this machine and the server has answered instead. "
 
     /// Receives a line, and its members if it is the last one or says that the answer begins again. It returns whether
     /// more lines are wanted.

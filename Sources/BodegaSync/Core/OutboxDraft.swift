@@ -102,14 +102,18 @@ extension OutboxDraft {
     ///   - candidates: Items with edits, the oldest first.
     ///   - limit: The maximum number of groups; an item without a group counts as one.
     ///   - maximumBytes: The number of bytes after which no further group is taken.
+    ///   - canSend: Whether changes of a collection can be sent now.
     /// - Returns: The request; `nil` if none of the candidates can be sent now.
-    package mutating func take(_ candidates: [SyncItemID], upTo limit: Int, maximumBytes: Int) -> SyncRequest? {
+    package mutating func take(
+        _ candidates: [SyncItemID], upTo limit: Int, maximumBytes: Int,
+        where canSend: (_ collection: String) -> Bool = { _ in true }
+    ) -> SyncRequest? {
         var request = SyncRequest(id: newID(), changes: [])
         var (taken, bytes): ([[SyncItemID]], Int) = ([], 0)
         for item in candidates where taken.count < limit && bytes < maximumBytes {
             guard let edit = records[item]?.edit else { continue }
             let members = members(with: item)
-            guard members.allSatisfy({ isReady($0) }) else { continue }
+            guard members.allSatisfy({ isReady($0) && canSend($0.collection) }) else { continue }
             for member in members {
                 guard var record = records[member], let edit = record.edit else { continue }
                 request.changes.append(SyncChange(item: member, base: record.server, data: edit.data))
@@ -148,7 +152,17 @@ extension OutboxDraft {
 extension OutboxDraft {
 
     /// Takes over the version of an item that a pull has brought.
-    package mutating func receive(_ item: SyncItemID, _ data: Data?) {
+    ///
+    /// - Parameters:
+    ///   - item: The item.
+    ///   - data: Its bytes; `nil` if there is none.
+    ///   - isOther: Whether the remote database is not the one from before. Then it does not follow from a version, or
+    ///     from none, what others have done.
+    package mutating func receive(_ item: SyncItemID, _ data: Data?, fromOther isOther: Bool = false) {
+        if isOther {
+            adopt([item])
+            if records[item]?.sent == nil { records[item]?.server = nil }
+        }
         guard var record = records[item] else {
             items[item] = data
             return
@@ -161,12 +175,22 @@ extension OutboxDraft {
         store(record, item)
     }
 
+    /// Takes over what a request has written, if a pull can't bring the items of a collection.
+    package mutating func receiveSent(by id: UUID, in collections: Set<String>) {
+        guard let request = requests.first(where: { $0.id == id }) else { return }
+        for item in request.items where collections.contains(item.collection) {
+            if let sent = records[item]?.sent, sent.request == id { receive(item, sent.data) }
+        }
+    }
+
     /// Ends a request. A pull that has begun after the answer must have brought the items.
     package mutating func settle(_ id: UUID, _ answer: SyncAnswer) {
         // Another process may have done it.
         guard let number = requests.firstIndex(where: { $0.id == id }) else { return }
         let request = requests.remove(at: number)
         for group in request.groups {
+            // Together with what was changed since, it may not be refused.
+            let isFinal = request.groups.count == 1 && group.allSatisfy { records[$0]?.edit == nil }
             for item in group {
                 guard var record = records[item], let sent = record.sent, sent.request == id else { continue }
                 record.sent = nil
@@ -175,7 +199,7 @@ extension OutboxDraft {
                     outcomes.append(SyncOutcome(item: item, .accepted))
                     if record.edit != nil { rebase(&record, item, from: sent.data) }
                 } else {
-                    restore(sent, in: &record, item, answer, isAlone: request.groups.count == 1)
+                    restore(sent, in: &record, item, answer, isFinal: isFinal)
                 }
                 store(record, item)
             }
@@ -186,14 +210,14 @@ extension OutboxDraft {
     /// Puts a change that was not applied back under those that were made since.
     private mutating func restore(
         _ sent: OutboxRecord.Sent, in record: inout OutboxRecord, _ item: SyncItemID, _ answer: SyncAnswer,
-        isAlone: Bool
+        isFinal: Bool
     ) {
         if record.edit == nil {
             var edit = OutboxRecord.Edit(data: sent.data)
             edit.attempts = sent.attempts
             switch answer {
-            case .refused(let failure) where isAlone: edit.failure = failure
-            case .unanswered(let failure) where isAlone:
+            case .refused(let failure) where isFinal: edit.failure = failure
+            case .unanswered(let failure) where isFinal:
                 edit.attempts += 1
                 if edit.attempts >= Self.maximumAttempts { edit.failure = failure }
             default: break

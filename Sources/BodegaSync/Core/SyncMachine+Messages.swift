@@ -5,8 +5,8 @@ extension SyncMachine {
 
     /// What has happened.
     package enum Event: Sendable {
-        /// Synchronization begins, or goes on after ``pause``.
-        case resume
+        /// Synchronization begins, or goes on after ``pause``. There may be requests from before without an outcome.
+        case resume([SentRequest])
         /// Synchronization pauses. What is on its way comes to its end.
         case pause
         /// Everything is tried immediately.
@@ -23,8 +23,8 @@ extension SyncMachine {
         case unanswered(UUID, Failure)
         /// Whether a request was applied. If not, it never will be.
         case fenced(UUID, wasApplied: Bool)
-        /// A pull has ended, and everything is stored.
-        case pulled
+        /// A pull has ended, and everything is stored that can be read. It is tried again if some can't be.
+        case pulled(missing: Failure?)
         /// A pull has failed.
         case pullFailed(Failure)
         /// The local database has failed. What was begun is tried again.

@@ -57,6 +57,8 @@ package struct SyncMachine: Sendable {
     private var needsPull = false
     private var pull = Lane()
     private var lastPull: Duration?
+    /// The wait after pulls that could not read everything.
+    private var incomplete = Lane()
     private var authorization = Authorization.valid
 
     private enum Authorization: Sendable { case valid, asking, missing(until: Duration) }
@@ -70,12 +72,10 @@ package struct SyncMachine: Sendable {
     /// Creates a machine that is paused.
     ///
     /// - Parameters:
-    ///   - requests: The requests without an outcome.
     ///   - seed: The seed of the delays.
     ///   - limits: The times and numbers.
-    package init(requests: [SentRequest], seed: UInt64, limits: Limits = Limits()) {
+    package init(seed: UInt64, limits: Limits = Limits()) {
         (self.limits, random, groups) = (limits, RandomNumbers(state: seed), limits.maximumGroups)
-        for request in requests { add(request.id, groups: request.groups.count, .waiting(until: .zero)) }
     }
 
     /// Takes in what has happened, and returns what is to be done.
@@ -97,8 +97,9 @@ extension SyncMachine {
 
     private mutating func handle(_ event: Event, _ now: Duration) {
         switch event {
-        case .resume:
+        case .resume(let requests):
             isPaused = false
+            for request in requests { add(request.id, groups: request.groups.count, .waiting(until: now)) }
             (hasChanges, needsPull) = (true, true)
         case .pause: isPaused = true
         case .hurry: hurry(now)
@@ -117,9 +118,15 @@ extension SyncMachine {
             guard let request = requests[id] else { break }
             let error = request.error ?? SyncFailure(code: "timedOut", message: "There was no answer.")
             take(wasApplied ? .applied : .unanswered(error), of: id, now)
-        case .pulled:
+        case .pulled(let missing):
             isPulling = false
             (pull, lastPull) = (Lane(), now)
+            if let missing {
+                incomplete.failures += 1
+                incomplete.notBefore = now + delay(after: incomplete.failures, missing)
+            } else {
+                incomplete = Lane()
+            }
             for (id, request) in requests {
                 if case .settling = request.state { remove(id) }
             }
@@ -272,7 +279,8 @@ extension SyncMachine {
                 effects.append(.prepare(limit: groups))
             }
         }
-        let poll = limits.pollInterval.map { (lastPull ?? now) + $0 }
+        var poll = limits.pollInterval.map { (lastPull ?? now) + $0 }
+        if incomplete.failures > 0 { poll = min(poll ?? incomplete.notBefore, incomplete.notBefore) }
         if let poll, poll <= now { needsPull = true }
         if !isPulling {
             if needsPull, pull.notBefore <= now {

@@ -14,8 +14,10 @@ package struct LocalOutbox: Sendable {
     /// - Parameter local: Opens a collection of the local database. The three of the outbox are opened immediately.
     package init(local: @escaping @Sendable (_ collection: String) async throws -> any StorageEngine) async throws {
         open = { try await local($0).backend }
+        let outbox = try await OutboxStorage(open)
         work = SyncWork(
-            outbox: try await OutboxStorage(open), remote: UnreachableRemote(), collections: SyncedCollections())
+            outbox: outbox, remote: UnreachableRemote(), collections: SyncedCollections(),
+            state: SyncState(outbox, isPaused: true))
     }
 
     /// Whether a database with some collections has an outbox.
@@ -50,7 +52,10 @@ package struct LocalOutbox: Sendable {
     package func discard(_ key: CacheKey, in collection: String) async throws -> [SyncOutcome] {
         try await openAll()
         let item = SyncItemID(collection: collection, key: key)
-        return try await work.transact([item]) { $0.discard(item) }.outcomes
+        return try await work.transact([item]) { draft in
+            draft.discard(item)
+            return draft.outcomes
+        }
     }
 
     /// Opens the collections of all changes: a transaction may concern several of them.

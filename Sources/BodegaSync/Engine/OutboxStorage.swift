@@ -77,6 +77,7 @@ struct OutboxStorage: Sendable {
         records = try await open("emporium-outbox")
         meta = try await open("emporium-sync")
         conflicts = try await open("emporium-conflicts")
+        try [records, meta, conflicts].forEach { try $0.checkKeepsItems() }
     }
 
     // MARK: Keys
@@ -96,10 +97,9 @@ struct OutboxStorage: Sendable {
     ///   - items: The items.
     ///   - needsPlace: Whether the transaction needs the requests and cursors.
     ///   - draft: An empty draft.
-    ///   - engine: Returns the local engine on a collection.
+    ///   - engine: Returns the local engine on a collection; `nil` if it is not open, so that its items can't change.
     func read(
-        _ items: [SyncItemID], needsPlace: Bool, _ draft: OutboxDraft,
-        _ engine: (String) throws -> any StorageBackend
+        _ items: [SyncItemID], needsPlace: Bool, _ draft: OutboxDraft, _ engine: (String) -> (any StorageBackend)?
     ) async throws -> Reading {
         var reading = Reading(draft: draft)
         var unknown = items
@@ -139,11 +139,12 @@ struct OutboxStorage: Sendable {
     }
 
     private func readItems(
-        of ids: Set<SyncItemID>, into reading: inout Reading, _ engine: (String) throws -> any StorageBackend
+        of ids: Set<SyncItemID>, into reading: inout Reading, _ engine: (String) -> (any StorageBackend)?
     ) async throws {
         for (collection, ids) in Dictionary(grouping: ids, by: \.collection) {
+            guard let engine = engine(collection) else { continue }
             let request = FetchRequest(ids.map(\.key), options: Self.original)
-            for item in try await engine(collection).fetch(request).value {
+            for item in try await engine.fetch(request).value {
                 reading.items[SyncItemID(collection: collection, key: item.key)] = item.data
             }
         }
@@ -290,10 +291,14 @@ struct OutboxStorage: Sendable {
     }
 
     /// Items whose changes can be sent, the oldest first.
-    func candidates(limit: Int, maximumBytes: Int) async throws -> [SyncItemID] {
+    func candidates(
+        limit: Int, maximumBytes: Int, where canSend: @escaping @Sendable (_ collection: String) -> Bool
+    ) async throws -> [SyncItemID] {
         let found = Locked<(items: [SyncItemID], bytes: Int)>(([], 0))
         try await scan { item, record in
-            guard let edit = record.edit, edit.failure == nil, record.sent == nil else { return true }
+            guard let edit = record.edit, edit.failure == nil, record.sent == nil, canSend(item.collection) else {
+                return true
+            }
             return found.withLock { found in
                 found.items.append(item)
                 found.bytes += (edit.data?.count ?? 0) + (record.server?.count ?? 0)
@@ -301,6 +306,31 @@ struct OutboxStorage: Sendable {
             }
         }
         return found.withLock { $0.items }
+    }
+}
+
+/// What a transaction has changed in the outbox.
+struct OutboxChange: Sendable {
+    /// By how much the number of items has changed, without those that are parked.
+    private(set) var pending = 0
+    /// By how much the number of parked items has changed.
+    private(set) var parked = 0
+    /// What has become of changes.
+    private(set) var outcomes: [SyncOutcome] = []
+
+    init() {}
+
+    init(from reading: OutboxStorage.Reading, to draft: OutboxDraft) {
+        outcomes = draft.outcomes
+        for item in reading.recordItems {
+            count(reading.draft.records[item], -1)
+            count(draft.records[item], 1)
+        }
+    }
+
+    private mutating func count(_ record: OutboxRecord?, _ number: Int) {
+        guard let record else { return }
+        if record.isParked { parked += number } else { pending += number }
     }
 }
 
@@ -321,6 +351,19 @@ public struct StoredConflict: Hashable, Sendable, Codable, Identifiable {
     public let date: Date
     /// The versions.
     public let conflict: SyncConflict
+}
+
+extension StorageBackend {
+    /// - Throws: An error if items vanish without being removed.
+    func checkKeepsItems() throws {
+        if traits.isDisjoint(with: [.expires, .evicts]) { return }
+        throw StorageError(
+            .invalidArgument,
+            """
+            A local database whose items expire or are evicted can't be synchronized: they would vanish on this device \
+            only, and with them what is not sent yet. Return engines without these wrappers.
+            """)
+    }
 }
 
 extension String {

@@ -5,7 +5,7 @@ public import Observation
 /// The synchronization of a local database with a remote one.
 ///
 /// ```swift
-/// let file = try SQLiteStorageEngine(file: url)
+/// let file = try SQLiteStorageEngine(openingFile: url)
 /// let server = try RemoteDatabase(address) { token }
 /// let sync = try await StorageSync(
 ///     local: { try file.collection(named: $0) }, remote: { try await server.collection(named: $0) })
@@ -44,10 +44,11 @@ public final class StorageSync: StorageDatabase, Observable {
     ) async throws {
         open = { try await local($0).backend }
         self.options = options
-        work = SyncWork(outbox: try await OutboxStorage(open), remote: remote, collections: SyncedCollections())
-        state = SyncState(work, isPaused: options.startsPaused)
+        let outbox = try await OutboxStorage(open)
+        state = SyncState(outbox, isPaused: options.startsPaused)
+        work = SyncWork(outbox: outbox, remote: remote, collections: SyncedCollections(), state: state)
         runner = SyncRunner(work, options, clock: clock) { [state] in state.take($0) }
-        state.refresh()
+        try await state.begin()
         try await runner.begin()
     }
 
@@ -110,11 +111,11 @@ public final class StorageSync: StorageDatabase, Observable {
         named name: String, policy: SyncConflictPolicy?, known: (@Sendable (Data, CacheKey) throws -> Data)?
     ) async throws -> SyncedStorageEngine {
         let engine = try await open(name)
+        try engine.checkKeepsItems()
         try work.collections.add(
             SyncedCollection(engine: engine, policy: policy ?? options.policy, known: known), named: name)
         try await work.adopt(name)
-        await runner.collectionsChanged()
-        state.refresh()
+        try await runner.collectionsChanged()
         return SyncedStorageEngine(sync: self, collectionName: name, base: engine)
     }
 
@@ -152,7 +153,7 @@ public final class StorageSync: StorageDatabase, Observable {
         let start = state.pulls
         await runner.handle(.hurry)
         for await _ in state.updates() where state.lastPull > start {
-            if try await !work.outbox.hasPending(in: work.collections) { return }
+            if try await !work.outbox.hasPending(in: work.collections) { return await state.counted() }
         }
         try Task.checkCancellation()
     }
@@ -193,8 +194,7 @@ public final class StorageSync: StorageDatabase, Observable {
     /// - Throws: A `StorageError` if the outbox can't be changed.
     public func discard(_ key: CacheKey, in collection: String) async throws {
         let item = SyncItemID(collection: collection, key: key)
-        let outcomes = try await work.transact([item]) { $0.discard(item) }.outcomes
-        state.take(.outcomes(outcomes))
+        try await work.transact([item]) { $0.discard(item) }
         await changed()
     }
 
@@ -209,11 +209,7 @@ public final class StorageSync: StorageDatabase, Observable {
     /// - Throws: A `StorageError` if it can't be removed.
     public func removeConflict(_ id: StoredConflict.ID) async throws { try await work.outbox.removeConflict(id) }
 
-    private func changed() async {
-        // The user may have changed a parked item, too.
-        state.refresh(withParked: state.hasParked)
-        await runner.handle(.outboxChanged)
-    }
+    private func changed() async { await runner.handle(.outboxChanged) }
 
     // MARK: Writing
 

@@ -24,6 +24,8 @@ actor SyncRunner {
     private var timer: Task<Void, Never>?
     private var listener: Task<Void, Never>?
     private var early: [SyncMachine.Event] = []
+    /// The requests without an outcome that the machine does not know yet.
+    private var requests: [SentRequest] = []
     private var hasEnded = false
     private var isPaused: Bool
 
@@ -36,15 +38,14 @@ actor SyncRunner {
         isPaused = options.startsPaused
     }
 
-    /// Begins with what was stored.
+    /// Begins with the collections that are open.
     func begin() async throws {
-        let place = try await work.outbox.fetchPlace()
-        if hasEnded { return }
         var limits = SyncMachine.Limits()
         limits.maximumDelay = options.maximumDelay
         if !work.remote.signalsChanges { limits.pollInterval = options.pollInterval }
-        machine = SyncMachine(requests: place.requests, seed: .random(in: .min ... .max), limits: limits)
-        collectionsChanged()
+        if hasEnded { return }
+        machine = SyncMachine(seed: .random(in: .min ... .max), limits: limits)
+        try await collectionsChanged()
         for event in early { handle(event) }
         early = []
     }
@@ -66,22 +67,34 @@ actor SyncRunner {
 
     func resume() {
         isPaused = false
-        collectionsChanged()
+        goOn()
     }
 
     /// Goes on with another set of collections. Without any, there is nothing to do.
-    func collectionsChanged() {
-        if isPaused || machine == nil || work.collections.names.isEmpty { return }
+    func collectionsChanged() async throws {
+        // Those of collections that are not open wait.
+        requests = try await work.outbox.fetchPlace().requests.filter(work.collections.contain)
+        goOn()
+    }
+
+    private func goOn() {
+        if isPaused || hasEnded || machine == nil || work.collections.names.isEmpty { return }
         listen()
-        handle(.resume)
+        handle(.resume(requests))
+        requests = []
     }
 
     private func listen() {
         listener?.cancel()
         let signals = work.signals(of: work.collections.names)
         listener = Task { [weak self] in
-            for await event in signals { await self?.handle(event) }
+            for await event in signals { await self?.takeSignal(event) }
         }
+    }
+
+    private func takeSignal(_ event: SyncMachine.Event) {
+        if case .outboxChanged = event { work.state.countAfterOthers() }
+        handle(event)
     }
 
     /// Takes in an event, and begins its effects.
@@ -138,9 +151,10 @@ actor SyncRunner {
         case .pull(let answers):
             report(.pulling)
             do {
-                report(.outcomes(try await work.pull(settling: answers)))
-                report(.reached(Date()))
-                return .pulled
+                let (missing, unreadable) = try await work.pull(settling: answers)
+                if let missing { return failed(missing).map { .pulled(missing: $0) } }
+                report(.reached(Date(), unreadable.map { SyncFailure($0) }))
+                return .pulled(missing: nil)
             } catch {
                 return failed(error).map { .pullFailed($0) }
             }
@@ -166,14 +180,12 @@ actor SyncRunner {
 enum SyncReport: Sendable {
     /// A pull begins.
     case pulling
-    /// Everything that the remote database has was read.
-    case reached(Date)
+    /// Everything that the remote database has was read, but items that can't be.
+    case reached(Date, SyncFailure?)
     /// Something has failed, and is tried again.
     case failed(SyncFailure)
     /// Whether the credentials are not accepted.
     case needsCredentials(Bool)
-    /// What has become of changes.
-    case outcomes([SyncOutcome])
 }
 
 let syncLogger = Logger(label: "emporium.sync")
@@ -182,7 +194,7 @@ extension SyncMachine.Failure {
     init(of error: any Error) {
         let failure = error as? StorageError
         self.init(
-            SyncFailure(error), isUnauthorized: failure?.code.rawValue == "unauthorized",
+            SyncFailure(error), isUnauthorized: failure?.code == .unauthorized,
             retryAfter: failure?.retryAfter)
     }
 }

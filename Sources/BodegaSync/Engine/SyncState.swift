@@ -13,19 +13,27 @@ final class SyncState: Sendable {
         var pulls = 0
         /// The number of the last one that has succeeded.
         var lastPull = 0
+        /// The transactions that run, and the number of the last one that has begun.
+        var running: Set<Int> = []
+        var lastTransaction = 0
+        /// The last transaction at the time of the last call of ``countAfterOthers()``.
+        var lastKnown = 0
         var isCounting = false
+        /// Whether the outbox must be counted, because others may have changed it.
         var mustCount = false
         /// Whether there can be parked changes that are not counted.
         var mustCountParked = true
+        /// Those who wait for the end of all transactions up to one.
+        var waiting: [(last: Int, continuation: CheckedContinuation<Void, Never>)] = []
         weak var owner: StorageSync?
     }
 
-    private let work: SyncWork
+    private let outbox: OutboxStorage
     private let content: Locked<Content>
     private let registrar = ObservationRegistrar()
 
-    init(_ work: SyncWork, isPaused: Bool) {
-        self.work = work
+    init(_ outbox: OutboxStorage, isPaused: Bool) {
+        self.outbox = outbox
         content = Locked(Content(status: SyncStatus(isPaused: isPaused)))
     }
 
@@ -38,81 +46,152 @@ final class SyncState: Sendable {
         }
     }
 
-    /// Whether changes are parked.
-    var hasParked: Bool { content.withLock { $0.status.parked > 0 } }
-
     /// The number of pulls that have begun.
     var pulls: Int { content.withLock { $0.pulls } }
 
     /// The number of the last pull that has succeeded.
     var lastPull: Int { content.withLock { $0.lastPull } }
 
-    func update(_ change: @Sendable (inout SyncStatus) -> Void) {
-        let owner = content.withLock { $0.owner }
-        guard let owner else { return set(change) }
-        registrar.withMutation(of: owner, keyPath: \.status) { set(change) }
-    }
+    func update(_ change: @Sendable (inout SyncStatus) -> Void) { set { change(&$0.status) } }
 
-    private func set(_ change: (inout SyncStatus) -> Void) {
-        content.withLock { content in
-            change(&content.status)
-            for listener in content.updates.values { listener.yield(content.status) }
+    private func set(_ change: @Sendable (inout Content) -> Void) {
+        func set() {
+            content.withLock { content in
+                let old = content.status
+                change(&content)
+                if content.status == old { return }
+                for listener in content.updates.values { listener.yield(content.status) }
+            }
         }
+        guard let owner = content.withLock({ $0.owner }) else { return set() }
+        registrar.withMutation(of: owner, keyPath: \.status) { set() }
     }
 
     func take(_ report: SyncReport) {
         switch report {
         case .pulling: content.withLock { $0.pulls += 1 }
-        case .reached(let date):
+        case .reached(let date, let failure):
             // Pulls don't overlap.
             content.withLock { $0.lastPull = $0.pulls }
-            update { ($0.lastSuccess, $0.failure, $0.needsCredentials) = (date, nil, false) }
-            refresh(withParked: content.withLock { $0.status.parked > 0 })
+            update { ($0.lastSuccess, $0.failure, $0.needsCredentials) = (date, failure, false) }
+            refresh()
         case .failed(let failure): update { $0.failure = failure }
         case .needsCredentials(let isNeeded): update { $0.needsCredentials = isNeeded }
-        case .outcomes(let outcomes):
-            let listeners = content.withLock { $0.outcomes.values.map { $0 } }
-            for listener in listeners { for outcome in outcomes { listener.yield(outcome) } }
-            let isRefused = outcomes.contains { if case .refused = $0.kind { true } else { false } }
-            if isRefused { refresh(withParked: true) }
         }
     }
 
-    /// Counts the changes in the outbox, once for all calls in the meantime.
-    ///
-    /// - Parameter withParked: Whether other changes may be parked than before. To count them, all changes are read.
-    func refresh(withParked: Bool = false) {
-        let mayCount = content.withLock { content in
+    // MARK: Counting
+
+    /// Begins with the number of changes that the outbox has.
+    func begin() async throws {
+        let count = try await outbox.records.fetchCount()
+        update { $0.pending = count }
+        refresh()
+    }
+
+    /// Counts what others may have changed in the outbox.
+    private func refresh() {
+        content.withLock { content in
             content.mustCount = true
-            content.mustCountParked = content.mustCountParked || withParked
-            defer { content.isCounting = true }
-            return !content.isCounting
+            content.mustCountParked = content.mustCountParked || content.status.parked > 0
+        }
+        countIfPossible()
+    }
+
+    /// Counts the outbox after a signal that somebody has changed it, unless it was this program.
+    func countAfterOthers() {
+        let isOwn = content.withLock { content in
+            defer { content.lastKnown = content.lastTransaction }
+            return content.lastKnown != content.lastTransaction
+        }
+        if !isOwn { refresh() }
+    }
+
+    /// Runs a transaction of this program. When the call returns, its changes are counted, and their outcomes are
+    /// passed on.
+    ///
+    /// - Parameter body: Returns what the transaction has changed in the outbox.
+    func counting<Value>(_ body: () async throws -> (value: Value, change: OutboxChange)) async throws -> Value {
+        let number = content.withLock { content in
+            content.lastTransaction += 1
+            content.running.insert(content.lastTransaction)
+            return content.lastTransaction
+        }
+        do {
+            let (value, change) = try await body()
+            end(number, change)
+            return value
+        } catch {
+            // It may have been applied.
+            content.withLock { ($0.mustCount, $0.mustCountParked) = (true, true) }
+            end(number, OutboxChange())
+            throw error
+        }
+    }
+
+    private func end(_ number: Int, _ change: OutboxChange) {
+        if !change.outcomes.isEmpty {
+            let listeners = content.withLock { $0.outcomes.values.map { $0 } }
+            for listener in listeners { for outcome in change.outcomes { listener.yield(outcome) } }
+        }
+        if (change.pending, change.parked) != (0, 0) {
+            update { status in
+                status.pending = max(status.pending + change.pending, 0)
+                status.parked = max(status.parked + change.parked, 0)
+            }
+        }
+        let ready = content.withLock { content in
+            content.running.remove(number)
+            let first = content.running.min() ?? .max
+            defer { content.waiting.removeAll { $0.last < first } }
+            return content.waiting.filter { $0.last < first }.map(\.continuation)
+        }
+        for continuation in ready { continuation.resume() }
+        countIfPossible()
+    }
+
+    /// Waits for the end of the transactions that run, so that they are counted and their outcomes passed on.
+    func counted() async {
+        await withCheckedContinuation { continuation in
+            let mustWait = content.withLock { content in
+                if content.running.isEmpty { return false }
+                content.waiting.append((content.lastTransaction, continuation))
+                return true
+            }
+            if !mustWait { continuation.resume() }
+        }
+    }
+
+    /// Counts if it is necessary, as soon as no transaction runs.
+    private func countIfPossible() {
+        let mayCount = content.withLock { content in
+            if !content.mustCount || content.isCounting || !content.running.isEmpty { return false }
+            (content.mustCount, content.isCounting) = (false, true)
+            return true
         }
         if mayCount { Task { await count() } }
     }
 
     private func count() async {
-        while content.withLock({ content in
-            defer { content.mustCount = false }
-            if !content.mustCount { content.isCounting = false }
-            return content.mustCount
-        }) {
-            do {
-                let mustCountParked = content.withLock { content in
-                    defer { content.mustCountParked = false }
-                    return content.mustCountParked
-                }
-                let known = content.withLock { $0.status.parked }
-                let parked = mustCountParked ? try await work.outbox.countParked() : known
-                let pending = max(try await work.outbox.records.fetchCount() - parked, 0)
-                update { ($0.pending, $0.parked) = (pending, parked) }
-            } catch {
-                content.withLock { $0.mustCountParked = true }
-                let failure = SyncFailure(error)
-                update { $0.failure = failure }
+        let (start, withParked) = content.withLock { ($0.lastTransaction, $0.mustCountParked) }
+        do {
+            let parked = withParked ? try await outbox.countParked() : nil
+            let count = try await outbox.records.fetchCount()
+            set { content in
+                // A transaction that has begun in the meantime may be contained, or not.
+                guard content.lastTransaction == start else { return content.mustCount = true }
+                if let parked { (content.status.parked, content.mustCountParked) = (parked, false) }
+                content.status.pending = max(count - content.status.parked, 0)
             }
+        } catch {
+            let failure = SyncFailure(error)
+            update { $0.failure = failure }
         }
+        content.withLock { $0.isCounting = false }
+        countIfPossible()
     }
+
+    // MARK: Listening
 
     func updates() -> AsyncStream<SyncStatus> {
         let (stream, continuation) = AsyncStream<SyncStatus>.makeStream(bufferingPolicy: .bufferingNewest(1))

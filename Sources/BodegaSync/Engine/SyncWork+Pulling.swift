@@ -5,21 +5,25 @@ extension SyncWork {
 
     /// Reads what the remote database has, and ends requests that were answered before.
     ///
-    /// - Returns: What has become of changes.
-    func pull(settling answers: [UUID: SyncAnswer]) async throws -> [SyncOutcome] {
+    /// - Returns: Why a collection could not be read, and why an item could not; `nil` if all could.
+    func pull(
+        settling answers: [UUID: SyncAnswer]
+    ) async throws -> (missing: (any Error)?, unreadable: StorageError?) {
         let place = try await outbox.fetchPlace()
         var places: [String: StorageCursor?] = [:]
         // Until all items of a collection are in the outbox, those that are not would be removed.
         for name in collections.names where place.hasAdopted(name) { places[name] = .some(place.cursor(of: name)) }
         // The versions that were in the way of a request.
         var needed: [String: [CacheKey]] = [:]
-        let settled = place.requests.filter { answers[$0.id] != nil }
+        let settled = place.requests.filter { answers[$0.id] != nil && collections.contain($0) }
         for request in settled where answers[request.id] != .applied {
             for item in request.items { needed[item.collection, default: []].append(item.key) }
         }
         let pull = PullInParts(work: self, pulls: place.pulls)
         try await remote.pull(places, needing: needed) { try await pull.receive($0) }
-        return try await pull.finish(answers)
+        let missing = try await pull.finish(answers)
+        collections.setMissing(missing.keys)
+        return (missing.min { $0.key < $1.key }?.value, await pull.unreadable)
     }
 
     /// Writes all items of a collection to the outbox that was not synchronized before.
@@ -56,23 +60,34 @@ private actor PullInParts {
     /// The number of pulls that must have been stored so far.
     private var pulls: Int
     private var isInParts = false
-    private var items: [(item: SyncItemID, data: Data?)] = []
-    private var outcomes: [SyncOutcome] = []
+    private var items: [(item: SyncItemID, data: Data?, isOther: Bool)] = []
+    /// Whether the collection that is read is another one than before.
+    private var isOther = false
     private var cursors: [String: StorageCursor?] = [:]
     private var batches: Set<UUID> = []
     /// The keys that the remote database has, while a whole collection is read.
     private var seen: Set<CacheKey>?
+    /// The collections that can't be read.
+    private var missing: [String: any Error] = [:]
+    /// The error for an item that can't be read.
+    private(set) var unreadable: StorageError?
 
     init(work: SyncWork, pulls: Int) { (self.work, self.pulls) = (work, pulls) }
 
     func receive(_ news: SyncNews) async throws {
         switch news {
-        case .begin(_, let isWhole): seen = isWhole ? [] : nil
+        case .begin(_, let isWhole, let isOther):
+            seen = isWhole ? [] : nil
+            self.isOther = isOther
         case .items(let items, let collection, let batches):
             self.batches.formUnion(batches)
             if seen != nil { for item in items where item.data != nil { seen?.insert(item.key) } }
             try await add(items, of: collection)
-        case .unreadable(let keys, _): seen?.formUnion(keys)
+        case .unreadable(let keys, let collection):
+            seen?.formUnion(keys)
+            unreadable = StorageError(
+                .decodingFailed, "An item of the remote database's collection \"\(collection)\" can't be read.",
+                key: keys.first)
         case .end(let collection, let cursor):
             if let seen {
                 let missing = try await work.keys(of: collection).filter { !seen.contains($0) }
@@ -80,11 +95,15 @@ private actor PullInParts {
             }
             seen = nil
             cursors[collection] = .some(cursor)
+        case .missing(let collection, let error):
+            seen = nil
+            cursors[collection] = nil
+            missing[collection] = error
         }
     }
 
     private func add(_ news: [(key: CacheKey, data: Data?)], of collection: String) async throws {
-        for (key, data) in news { items.append((SyncItemID(collection: collection, key: key), data)) }
+        for (key, data) in news { items.append((SyncItemID(collection: collection, key: key), data, isOther)) }
         if items.count < (seen == nil ? Self.maximumItems : Self.partSize) { return }
         if !isInParts {
             isInParts = true
@@ -98,23 +117,22 @@ private actor PullInParts {
         let part = items.prefix(count)
         let expected = pulls
         if count == 0 { pulls += 1 }
-        let result = try await work.transact(
+        try await work.transact(
             part.map(\.item), needsPlace: true,
             moving: { [pulls] place in
                 try place.check(expected)
                 place.pulls = pulls
             }
         ) { draft in
-            for (item, data) in part { draft.receive(item, data) }
+            for (item, data, isOther) in part { draft.receive(item, data, fromOther: isOther) }
         }
-        outcomes += result.outcomes
         items.removeFirst(part.count)
     }
 
     /// Stores the rest, the cursors and the outcomes of requests.
     ///
-    /// - Returns: What has become of changes.
-    func finish(_ answers: [UUID: SyncAnswer]) async throws -> [SyncOutcome] {
+    /// - Returns: The collections that can't be read.
+    func finish(_ answers: [UUID: SyncAnswer]) async throws -> [String: any Error] {
         var attempts = ConditionalAttempts()
         while true {
             let place = try await work.outbox.fetchPlace()
@@ -124,13 +142,14 @@ private actor PullInParts {
             for request in place.requests where batches.contains(StorageOrigin(id: request.id).shared.id) {
                 answers[request.id] = .applied
             }
-            let settled = place.requests.filter { answers[$0.id] != nil }
+            let settled = place.requests.filter { answers[$0.id] != nil && work.collections.contain($0) }
             let isUnchanged =
                 items.isEmpty && settled.isEmpty
                 && cursors.allSatisfy { place.hasPulled($0) && place.cursor(of: $0) == $1 }
-            if isUnchanged, !isInParts { return outcomes }
+            if isUnchanged, !isInParts { return missing }
             do {
-                return outcomes + (try await store(settled, answers, place))
+                try await store(settled, answers, place)
+                return missing
             } catch is RequestsHaveChanged {
                 try attempts.fail(nil)
             }
@@ -139,9 +158,9 @@ private actor PullInParts {
 
     private func store(
         _ settled: [SentRequest], _ answers: [UUID: SyncAnswer], _ known: OutboxStorage.SyncPlace
-    ) async throws -> [SyncOutcome] {
-        let (items, cursors, expected) = (items, cursors, pulls)
-        return try await work.transact(
+    ) async throws {
+        let (items, cursors, expected, missing) = (items, cursors, pulls, Set(missing.keys))
+        try await work.transact(
             items.map(\.item) + settled.flatMap(\.items), needsPlace: true,
             moving: { place in
                 try place.check(expected)
@@ -150,11 +169,13 @@ private actor PullInParts {
                 for (collection, cursor) in cursors { place.move(collection, to: cursor) }
             }
         ) { draft in
-            for (item, data) in items { draft.receive(item, data) }
+            for (item, data, isOther) in items { draft.receive(item, data, fromOther: isOther) }
             for request in settled {
-                if let answer = answers[request.id] { draft.settle(request.id, answer) }
+                guard let answer = answers[request.id] else { continue }
+                if answer == .applied { draft.receiveSent(by: request.id, in: missing) }
+                draft.settle(request.id, answer)
             }
-        }.outcomes
+        }
     }
 
     /// A request has begun while the end of a pull was stored.

@@ -13,23 +13,37 @@ struct SyncedCollection: Sendable {
 /// The collections that are synchronized.
 final class SyncedCollections: Sendable {
     private let collections = Locked<[ExactText: SyncedCollection]>([:])
+    /// Those that the last pull could not read.
+    private let missing = Locked<Set<ExactText>>([])
 
     var names: [String] { collections.withLock { $0.keys.map(\.text).sorted() } }
 
     func collection(_ name: String) -> SyncedCollection? { collections.withLock { $0[ExactText(name)] } }
 
-    /// - Throws: An error if the program does not synchronize the collection, but the outbox has changes of it.
+    /// - Throws: An error if the program does not synchronize the collection.
     func engine(_ name: String) throws -> any StorageBackend {
         guard let collection = collection(name) else {
             throw StorageError(
                 .invalidArgument,
-                "The outbox has changes of the collection \"\(name)\", which is not open. Open it, too.")
+                "The change concerns the collection \"\(name)\", too, which is not open. Open it first.")
         }
         return collection.engine
     }
 
-    /// - Throws: An error if another collection has a name that looks the same.
+    /// Whether the program synchronizes the collections of all items of a request.
+    func contain(_ request: SentRequest) -> Bool { request.items.allSatisfy { collection($0.collection) != nil } }
+
+    func isMissing(_ name: String) -> Bool { missing.withLock { $0.contains(ExactText(name)) } }
+
+    func setMissing(_ names: some Sequence<String>) { missing.withLock { $0 = Set(names.map { ExactText($0) }) } }
+
+    /// - Throws: An error if the name is reserved, or another collection has a name that looks the same.
     func add(_ collection: SyncedCollection, named name: String) throws {
+        if name.hasPrefix(LocalOutbox.reservedPrefix) {
+            throw StorageError(
+                .invalidArgument,
+                "Names that begin with \(LocalOutbox.reservedPrefix) are for synchronization itself. Choose another.")
+        }
         try collections.withLock { collections in
             if collections.keys.contains(where: { $0.text == name && $0 != ExactText(name) }) {
                 throw StorageError(
@@ -46,6 +60,7 @@ struct SyncWork: Sendable {
     let outbox: OutboxStorage
     let remote: any SyncRemote
     let collections: SyncedCollections
+    let state: SyncState
     /// The origin of the changes that pulls make in local collections.
     let origin = StorageOrigin()
 
@@ -71,22 +86,31 @@ struct SyncWork: Sendable {
         _ items: [SyncItemID], needsPlace: Bool = false,
         moving move: (inout OutboxStorage.SyncPlace) throws -> Void = { _ in },
         _ change: (inout OutboxDraft) throws -> Result
-    ) async throws -> (result: Result, outcomes: [SyncOutcome]) {
+    ) async throws -> Result {
+        try await state.counting { try await transactUncounted(items, needsPlace, move, change) }
+    }
+
+    private func transactUncounted<Result>(
+        _ items: [SyncItemID], _ needsPlace: Bool, _ move: (inout OutboxStorage.SyncPlace) throws -> Void,
+        _ change: (inout OutboxDraft) throws -> Result
+    ) async throws -> (value: Result, change: OutboxChange) {
         var attempts = ConditionalAttempts()
         while true {
-            let reading = try await outbox.read(items, needsPlace: needsPlace, emptyDraft, collections.engine)
+            let reading = try await outbox.read(items, needsPlace: needsPlace, emptyDraft) {
+                collections.collection($0)?.engine
+            }
             var draft = reading.draft
             let result = try change(&draft)
-            var batches = itemBatches(reading, draft)
+            var batches = try itemBatches(reading, draft)
             var place = reading.place
             if var moved = place {
                 try move(&moved)
                 place = moved
             }
             batches += try outbox.batches(reading, draft, place: place, now: Date())
-            if batches.allSatisfy(\.batch.operations.isEmpty) { return (result, draft.outcomes) }
+            if batches.allSatisfy(\.batch.operations.isEmpty) { return (result, OutboxChange()) }
             if try await StorageBatchGroup.apply(batches).allSatisfy(\.value.wasApplied) {
-                return (result, draft.outcomes)
+                return (result, OutboxChange(from: reading, to: draft))
             }
             try Task.checkCancellation()
             try attempts.fail(items.first?.key)
@@ -95,7 +119,14 @@ struct SyncWork: Sendable {
 
     private func itemBatches(
         _ reading: OutboxStorage.Reading, _ draft: OutboxDraft
-    ) -> [(engine: any StorageBackend, batch: StorageBatch)] {
+    ) throws -> [(engine: any StorageBackend, batch: StorageBatch)] {
+        for item in reading.recordItems where collections.collection(item.collection) == nil {
+            let (old, new) = (reading.draft.records[item], draft.records[item])
+            // What the user sees can't be written there.
+            if let old, old.visible != (new ?? OutboxRecord(server: old.server)).visible {
+                _ = try collections.engine(item.collection)
+            }
+        }
         var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
         for (name, items) in Dictionary(grouping: draft.items.keys.map { $0 } + reading.items.keys, by: \.collection) {
             guard let engine = collections.collection(name)?.engine else { continue }
@@ -114,11 +145,19 @@ struct SyncWork: Sendable {
 
     /// Applies batches of the user, with their changes in the outbox.
     func write(_ parts: [(collection: String, batch: StorageBatch)]) async throws -> [BatchOutcome] {
+        try await state.counting { try await writeUncounted(parts) }
+    }
+
+    private func writeUncounted(
+        _ parts: [(collection: String, batch: StorageBatch)]
+    ) async throws -> (value: [BatchOutcome], change: OutboxChange) {
         var attempts = ConditionalAttempts()
         while true {
             let parts = try await parts.asyncMap { try await resolved($0) }
             let ids = Set(parts.flatMap { part in part.keys.map { SyncItemID(collection: part.collection, key: $0) } })
-            let reading = try await outbox.read(Array(ids), needsPlace: false, emptyDraft, collections.engine)
+            let reading = try await outbox.read(Array(ids), needsPlace: false, emptyDraft) {
+                collections.collection($0)?.engine
+            }
             var draft = reading.draft
             var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
             var changes: [(item: SyncItemID, data: Data?)] = []
@@ -126,7 +165,7 @@ struct SyncWork: Sendable {
                 for condition in part.batch.conditions ?? [] {
                     let item = SyncItemID(collection: part.collection, key: condition.key)
                     guard reading.items[item] == condition.data else {
-                        return parts.map { _ in BatchOutcome(wasApplied: false) }
+                        return (parts.map { _ in BatchOutcome(wasApplied: false) }, OutboxChange())
                     }
                 }
                 try preserve(in: &part, reading)
@@ -141,11 +180,13 @@ struct SyncWork: Sendable {
             draft.write(changes, asOne: parts.count > 1 || parts.contains(where: \.isConditional))
             batches += try outbox.batches(reading, draft, now: Date())
             let answers = try await StorageBatchGroup.apply(batches)
-            if answers.allSatisfy(\.value.wasApplied) { return answers.prefix(parts.count).map(\.value) }
+            if answers.allSatisfy(\.value.wasApplied) {
+                return (answers.prefix(parts.count).map(\.value), OutboxChange(from: reading, to: draft))
+            }
             for part in parts {
                 guard let basis = part.batch.basis else { continue }
                 let end = try await collections.engine(part.collection).log?.fetchCursor()
-                if end != basis { return parts.map { _ in BatchOutcome(wasApplied: false) } }
+                if end != basis { return (parts.map { _ in BatchOutcome(wasApplied: false) }, OutboxChange()) }
             }
             try Task.checkCancellation()
             try attempts.fail(changes.first?.item.key)
@@ -192,7 +233,8 @@ struct SyncWork: Sendable {
                     ? (existing + written).map { .remove(key: $0) } : [operation]
             }
         }
-        return Part(collection: part.collection, batch: batch, isConditional: part.batch.conditions?.isEmpty == false)
+        let isConditional = batch.conditions?.isEmpty == false || batch.basis != nil
+        return Part(collection: part.collection, batch: batch, isConditional: isConditional)
     }
 
     /// Keeps the properties that the app's type does not know.
@@ -217,22 +259,26 @@ struct SyncWork: Sendable {
     /// Takes changes from the outbox for a request.
     func prepare(limit: Int) async throws -> SentRequest? {
         let limit = min(limit, remote.maximumItems)
-        let items = try await outbox.candidates(limit: limit, maximumBytes: Self.maximumBytes)
+        let place = try await outbox.fetchPlace()
         // Changes of collections that this program has not opened wait. So do those before the first pull: the log
         // shows what becomes of a request only after its cursor.
-        let place = try await outbox.fetchPlace()
-        let open = items.filter { collections.collection($0.collection) != nil && place.hasPulled($0.collection) }
-        if open.isEmpty { return nil }
-        return try await transact(open, needsPlace: true) { draft in
-            let request = draft.take(open, upTo: limit, maximumBytes: Self.maximumBytes)
+        let canSend: @Sendable (String) -> Bool = { [collections] name in
+            collections.collection(name) != nil && !collections.isMissing(name) && place.hasPulled(name)
+        }
+        let items = try await outbox.candidates(limit: limit, maximumBytes: Self.maximumBytes, where: canSend)
+        if items.isEmpty { return nil }
+        return try await transact(items, needsPlace: true) { draft in
+            let request = draft.take(items, upTo: limit, maximumBytes: Self.maximumBytes, where: canSend)
             return draft.requests.last { $0.id == request?.id }
-        }.result
+        }
     }
 
     private func batch(_ id: UUID) async throws -> SyncBatch? {
         let place = try await outbox.fetchPlace()
         guard let sent = place.requests.first(where: { $0.id == id }) else { return nil }
-        var reading = try await outbox.read(sent.items, needsPlace: false, emptyDraft, collections.engine)
+        var reading = try await outbox.read(sent.items, needsPlace: false, emptyDraft) {
+            collections.collection($0)?.engine
+        }
         reading.draft.requests = [sent]
         return reading.draft.request(id).map { request in
             SyncBatch(
@@ -291,11 +337,11 @@ struct SyncWork: Sendable {
 }
 
 extension StorageError {
-    /// Whether the same change would be refused again.
-    fileprivate var isRefusal: Bool {
+    /// Whether the same request would be refused again.
+    var isRefusal: Bool {
         let temporary: Set<Code> = [
             .unreachable, .timedOut, .inputOutput, .locked, .suspended, .closed, .storageFull, .placeRemoved,
-            .cannotOpen, Code(rawValue: "rateLimited"), Code(rawValue: "unauthorized"),
+            .cannotOpen, Code(rawValue: "rateLimited"), .unauthorized,
         ]
         return !temporary.contains(code)
     }

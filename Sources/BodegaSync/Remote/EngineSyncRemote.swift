@@ -46,17 +46,13 @@ public final class EngineSyncRemote: SyncRemote {
     }
 
     /// Opens engines again after an error that may concern them.
-    private func reopening<Value>(_ body: () async throws -> Value) async throws -> Value {
-        do {
-            return try await body()
-        } catch let error as StorageError where [.closed, .placeRemoved, .cannotOpen].contains(error.code) {
-            opened.withLock { $0 = [:] }
-            throw error
-        }
+    private func reopen(after error: any Error) {
+        guard let code = (error as? StorageError)?.code else { return }
+        if [.closed, .placeRemoved, .cannotOpen].contains(code) { opened.withLock { $0 = [:] } }
     }
 
     public func apply(_ batch: SyncBatch) async throws -> Bool {
-        try await reopening {
+        do {
             var parts: [(engine: any StorageBackend, batch: StorageBatch)] = []
             for (collection, changes) in batch.collections {
                 var part = StorageBatch(
@@ -68,6 +64,9 @@ public final class EngineSyncRemote: SyncRemote {
                 parts.append((try await engine(collection), part))
             }
             return try await StorageBatchGroup.apply(parts).allSatisfy(\.value.wasApplied)
+        } catch {
+            reopen(after: error)
+            throw error
         }
     }
 
@@ -83,108 +82,13 @@ public final class EngineSyncRemote: SyncRemote {
         _ places: [String: StorageCursor?], needing keys: [String: [CacheKey]],
         _ receive: @escaping @Sendable (SyncNews) async throws -> Void
     ) async throws {
-        try await reopening {
-            var cursors: [String: StorageCursor] = [:]
-            for (collection, cursor) in places { cursors[collection] = cursor }
-            // Before the changes, so that those are from a later moment, the same in all collections.
-            var needed: [String: [(key: CacheKey, data: Data?)]] = [:]
-            for collection in cursors.keys {
-                needed[collection] = try await items(keys[collection] ?? [], of: try await engine(collection))
-            }
-            let deltas = try await deltas(since: cursors)
-            var snapshots = 0
-            for collection in places.keys.sorted() {
-                if let delta = deltas[collection] {
-                    try await pass(delta, after: needed[collection] ?? [], of: collection, receive)
-                    cursors[collection] = delta.cursor
-                } else {
-                    cursors[collection] = try await passAll(of: collection, try await engine(collection), receive)
-                    snapshots += 1
-                }
-            }
-            if snapshots == 0 || cursors.count < 2 { return }
-            // Each snapshot is from a moment of its own, which would divide transactions of several collections.
-            for (collection, delta) in try await self.deltas(since: cursors) {
-                try await pass(delta, of: collection, receive)
-            }
+        let pull = EnginePull(receive) { try await self.engine($0) }
+        do {
+            for error in try await pull.run(places, needing: keys).values { reopen(after: error) }
+        } catch {
+            reopen(after: error)
+            throw error
         }
-    }
-
-    /// The changes of collections, all from one moment if the engines can; none of one whose log does not reach back.
-    private func deltas(since cursors: [String: StorageCursor]) async throws -> [String: StorageDelta] {
-        var requests: [(collection: String, engine: any StorageBackend, request: ChangesRequest)] = []
-        for (collection, cursor) in cursors {
-            let engine = try await engine(collection)
-            guard engine.log != nil else { continue }
-            requests.append((collection, engine, ChangesRequest(since: cursor, needsItems: true)))
-        }
-        var deltas: [String: StorageDelta] = [:]
-        if requests.count > 1, let database = requests[0].engine.database,
-            requests.allSatisfy({ $0.engine.database === database })
-        {
-            let answers = try await database.fetchChanges(requests.map { ($0.engine, $0.request) })
-            for (request, answer) in zip(requests, answers) { deltas[request.collection] = answer.value }
-        } else {
-            for (collection, engine, request) in requests {
-                deltas[collection] = try await engine.log?.fetchChanges(request).value
-            }
-        }
-        return deltas
-    }
-
-    private func pass(
-        _ delta: StorageDelta, after earlier: [(key: CacheKey, data: Data?)] = [], of collection: String,
-        _ receive: (SyncNews) async throws -> Void
-    ) async throws {
-        try await receive(.begin(collection: collection, isWhole: false))
-        if !earlier.isEmpty { try await receive(.items(earlier, collection: collection, batches: [])) }
-        var (last, order): ([CacheKey: StorageChange.Kind], [CacheKey]) = ([:], [])
-        for change in delta.changes where last.updateValue(change.kind, forKey: change.key) == nil {
-            order.append(change.key)
-        }
-        let items = Dictionary(delta.items.map { ($0.key, $0.data) }) { first, _ in first }
-        let news = order.map { key in (key: key, data: items[key]) }
-        let batches = Set(delta.changes.compactMap { $0.origin?.shared.id })
-        if !news.isEmpty { try await receive(.items(news, collection: collection, batches: batches)) }
-        try await receive(.end(collection: collection, cursor: delta.cursor))
-    }
-
-    private func items(
-        _ keys: [CacheKey], of engine: any StorageBackend
-    ) async throws -> [(key: CacheKey, data: Data?)] {
-        if keys.isEmpty { return [] }
-        let items = try await engine.fetch(FetchRequest(keys, options: ReadOptions(needsOriginal: true))).value
-        let found = Dictionary(items.map { ($0.key, $0.data) }) { first, _ in first }
-        return keys.map { (key: $0, data: found[$0]) }
-    }
-
-    /// - Returns: The cursor from before the items were read; `nil` without a log.
-    private func passAll(
-        of collection: String, _ engine: any StorageBackend, _ receive: (SyncNews) async throws -> Void
-    ) async throws -> StorageCursor? {
-        try await receive(.begin(collection: collection, isWhole: true))
-        // What changes while the items are read comes again after this cursor.
-        let cursor = try await engine.log?.fetchCursor()
-        guard engine.traits.contains(.stablePositions) else {
-            // In parts, each item would be a request.
-            let news = try await engine.fetchAll().map { (key: $0.key, data: Data?.some($0.data)) }
-            try await receive(.items(news, collection: collection, batches: []))
-            try await receive(.end(collection: collection, cursor: cursor))
-            return cursor
-        }
-        try await engine.readParts(options: ReadOptions(needsOriginal: true)) { part in
-            let news = part.value.map { (key: $0.key, data: Data?.some($0.data)) }
-            if !news.isEmpty { try await receive(.items(news, collection: collection, batches: [])) }
-            if part.report.unreadable.isEmpty { return }
-            let keys = part.report.unreadable.compactMap(\.key)
-            guard keys.count == part.report.unreadable.count else {
-                throw StorageError(
-                    .damaged, "An item of the remote database can't be read.", cause: part.report.unreadable.first)
-            }
-            try await receive(.unreadable(keys, collection: collection))
-        }
-        try await receive(.end(collection: collection, cursor: cursor))
-        return cursor
     }
 
     public func signals(of collections: [String]) -> AsyncStream<Void> {

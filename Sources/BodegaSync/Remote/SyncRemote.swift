@@ -35,9 +35,10 @@ public protocol SyncRemote: Sendable {
     /// - Parameters:
     ///   - places: The collections, each with the cursor that the last call has passed on; `nil` for all items.
     ///   - keys: Items whose versions are needed in any case.
-    ///   - receive: Receives parts, in order. Each collection begins with ``SyncNews/begin(collection:isWhole:)`` and
-    ///     ends with ``SyncNews/end(collection:cursor:)``. One whose items were read can follow again, with what has
-    ///     changed since, so that all collections are from one moment at the end.
+    ///   - receive: Receives parts, in order. Each collection begins with
+    ///     ``SyncNews/begin(collection:isWhole:isOther:)`` and ends with ``SyncNews/end(collection:cursor:)``. One whose
+    ///     items were read can follow again, with what has changed since, so that all collections are from one moment
+    ///     at the end.
     /// - Throws: A `StorageError`, or the error of the receiver.
     func pull(
         _ places: [String: StorageCursor?], needing keys: [String: [CacheKey]],
@@ -73,12 +74,17 @@ public struct SyncBatch: Sendable, Hashable {
 /// A part of what has changed.
 public enum SyncNews: Sendable {
     /// A collection begins. If it is whole, all of its items follow.
-    case begin(collection: String, isWhole: Bool)
+    ///
+    /// It is another one if the cursor was from another log than the remote database has now, for example because it
+    /// was restored from a backup. Then items that it lacks are not removed, but sent again.
+    case begin(collection: String, isWhole: Bool, isOther: Bool = false)
     /// Items, each with its version, `nil` for one that was removed; and the ``SyncBatch/id`` of the batches that have
     /// made these changes, as far as they are known.
     case items([(key: CacheKey, data: Data?)], collection: String, batches: Set<UUID>)
     /// Items that exist but can't be read.
     case unreadable([CacheKey], collection: String)
+    /// A collection can't be read, and is tried again later. Others can be.
+    case missing(collection: String, any Error)
     /// A collection ends. The cursor is its place in the log; `nil` if the next call has to read all items.
     case end(collection: String, cursor: StorageCursor?)
 }

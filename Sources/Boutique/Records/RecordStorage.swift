@@ -78,10 +78,18 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     }
 
     /// Applies operations with the store's origin.
+    ///
+    /// - Parameters:
+    ///   - operations: The operations.
+    ///   - basis: The end that the log must have, see `StorageBatch.basis`; `nil` if it may have any.
     @discardableResult
-    func apply(_ operations: [StorageOperation]) async throws -> StorageAnswer<BatchOutcome> {
-        let answer = try await engine.apply(StorageBatch(operations, origin: origin))
-        note(answer, of: operations)
+    func apply(
+        _ operations: [StorageOperation], basis: StorageCursor? = nil
+    ) async throws -> StorageAnswer<BatchOutcome> {
+        var batch = StorageBatch(operations, origin: origin)
+        batch.basis = basis
+        let answer = try await engine.apply(batch)
+        if answer.value.wasApplied { note(answer, of: operations) }
         return answer
     }
 

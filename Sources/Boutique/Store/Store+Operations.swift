@@ -79,13 +79,14 @@ extension Store {
     /// try await store.update(id: "milk") { $0.isBought = true }
     /// ```
     ///
-    /// Atomic read-modify-write within this store. The update starts from the item in ``items``. If another process or
-    /// store has changed the stored item in the meantime, the update overwrites that change.
+    /// Atomic read-modify-write. If another process, another store or synchronization has changed the item in the
+    /// meantime, the store shows that, and the closure runs again. An engine without a log of changes does not notice
+    /// it: then the update overwrites what others have changed.
     ///
     /// - Parameters:
     ///   - id: The item's identifier.
-    ///   - change: A closure that changes the item. It must not change the identifier. It is called again if a batch
-    ///     that several operations shared fails and the store retries each of them on its own.
+    ///   - change: A closure that changes the item. It must not change the identifier. It is called again if
+    ///     others have changed items in the meantime, or if a batch fails that several operations shared.
     /// - Returns: The changed item, or `nil` if no item has this identifier.
     /// - Throws: The error of `change`; `StorageError.Code.invalidArgument` if it changes the identifier; or a
     ///   `StorageError` if the item could not be encoded or written. In each case nothing has changed.
@@ -103,11 +104,13 @@ extension Store {
     /// }
     /// ```
     ///
-    /// No other operation of this store comes between them. The transaction reads the items of this store. If another
-    /// process or another store has changed the stored items in the meantime, the transaction overwrites those changes.
+    /// What the closure reads is the state in which it writes: if another process, another store or synchronization has
+    /// changed items in the meantime, the store shows that, and the closure runs again. An engine without a log of
+    /// changes does not notice it: then the transaction overwrites what others have changed.
     ///
     /// - Parameter body: A closure that reads and changes the items as they are when the transaction's turn comes. It
-    ///   is called again if a batch that several transactions shared fails and the store retries each on its own.
+    ///   is called again if others have changed items in the meantime, or if a batch fails that several transactions
+    ///   shared. So it must not change anything else.
     /// - Returns: The result of `body`.
     /// - Throws: The error of `body`, or a `StorageError` if an item could not be encoded or the changes could not be
     ///   written. In each case nothing has changed.

@@ -15,7 +15,7 @@ extension StorePipeline {
             .exclusive { [self] in try await showChanges() }, canRunUnloaded: true, onlyWhenIdle: log.cursor != nil)
     }
 
-    private func showChanges() async throws {
+    func showChanges() async throws {
         guard model.state.isLoaded else { return }
         try await resolveFailure()
         if mustReload { await showTogether(try await records.load()) }

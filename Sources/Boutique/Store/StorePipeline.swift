@@ -28,7 +28,8 @@ import DequeModule
 /// 3. ``write(_:)`` takes all waiting operations of the same kind: chains and single operations, or transactions.
 /// 4. **Plan**: the bodies of transactions run on the main actor, each on the items that the earlier ones have left.
 /// 5. **Write**: ``RecordStorage`` encodes the items, writes one batch, and reads the log since the cursor, all off the
-///    main actor. An operation that can't be encoded fails alone. Transactions planned on it go back to the queue.
+///    main actor. An operation that can't be encoded fails alone. Transactions planned on it go back to the queue. If
+///    others have changed something that is not shown yet, it is shown, and transactions are planned again.
 /// 6. **Show**: the model applies the changes, with those of other origins in the order of the log, and the cursor
 ///    moves behind them. Many changes are applied to a copy of the items off the main actor, and the model shows that.
 ///    Only then do the callers return.
@@ -179,16 +180,38 @@ final class StorePipeline<Item: StorableItem> {
     // MARK: Writing
 
     private func write(_ jobs: [StoreJob<Item>]) async {
+        var (jobs, attempts) = (jobs, ConditionalAttempts())
+        while true {
+            let outdated = await writeIfCurrent(jobs)
+            if outdated.isEmpty { return }
+            // Others have changed something that the transactions may have read.
+            let shown = await result {
+                try await showChanges()
+                try attempts.fail(nil)
+            }
+            if case .failure = shown {
+                for job in outdated { job.finish(shown) }
+                return
+            }
+            jobs = outdated
+        }
+    }
+
+    /// Writes jobs, unless they are transactions and others have changed something that is not shown yet.
+    ///
+    /// - Returns: The transactions that are to run again after that is shown.
+    private func writeIfCurrent(_ jobs: [StoreJob<Item>]) async -> [StoreJob<Item>] {
         let resolved = await result(resolveFailure)
         if case .failure = resolved {
             for job in jobs { job.finish(resolved) }
-            return
+            return []
         }
         let (jobs, steps) = plan(jobs)
-        if jobs.isEmpty { return }
+        if jobs.isEmpty { return [] }
         let isPlanned = jobs[0].isTransaction
         let written = await records.write(
-            steps, around: planner(), since: log.cursor, stopsAtFailure: isPlanned)
+            steps, around: planner(), since: log.cursor, needsCursor: isPlanned && turns != nil,
+            stopsAtFailure: isPlanned)
         var (ready, changes): ([StoreJob<Item>], [[StoreChange<Item>]]) = ([], [])
         // Closures instead of key paths, here and in all code that each operation runs: a key path into a generic type
         // is created again at each use.
@@ -202,7 +225,7 @@ final class StorePipeline<Item: StorableItem> {
         }
         // These transactions were planned on top of one that has failed, so they are planned again.
         for job in jobs.dropFirst(written.operations.count).reversed() { queue.prepend(job) }
-        if ready.isEmpty { return }
+        if ready.isEmpty || written.isOutdated { return ready }
         switch written.outcome {
         case .success:
             await show(changes, written)
@@ -218,6 +241,7 @@ final class StorePipeline<Item: StorableItem> {
             if case .failure = resolved { log.catchUpSoon() }
             retryOrFail(ready, with: error, resolved)
         }
+        return []
     }
 
     /// The planner of a batch, if there are exceptional records.

@@ -32,7 +32,7 @@ import Testing
     // MARK: Statuses
 
     @Test(arguments: [
-        (301, StorageError.Code.cannotOpen), (304, .decodingFailed), (400, .refused), (401, .permissionDenied),
+        (301, StorageError.Code.cannotOpen), (304, .decodingFailed), (400, .refused), (401, .unauthorized),
         (403, .permissionDenied), (405, .refused), (408, .timedOut), (409, .refused), (412, .refused),
         (413, .tooLarge), (422, .refused), (429, .unreachable), (500, .unreachable), (501, .refused),
         (503, .unreachable), (507, .storageFull),

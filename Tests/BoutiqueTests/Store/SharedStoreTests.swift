@@ -28,6 +28,53 @@ import Testing
         }
     }
 
+    private struct Counter: Codable, Sendable, Equatable, Identifiable {
+        let id: String
+        var count: Int
+    }
+
+    @Test(
+        "Stores that increment the same items lose no increment",
+        arguments: ["memory", "one engine", "three engines", "encrypted", "one engine for each, relaxed"])
+    func counting(_ place: String) async throws {
+        let folder = TemporaryFolder()
+        let keyset = EncryptionKeyset()
+        let memory = MemoryStorageEngine()
+        let shared = try SQLiteStorageEngine(opening: folder.directory)
+        let engines: [any StorageEngine] = try (0..<3).map { _ in
+            switch place {
+            case "memory": memory
+            case "one engine": shared
+            case "three engines": try SQLiteStorageEngine(opening: folder.directory)
+            case "encrypted": try SQLiteStorageEngine(opening: folder.directory).encrypted(with: keyset)
+            default: try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+            }
+        }
+        var stores: [Store<Counter>] = []
+        for engine in engines { stores.append(try await Store(storage: engine)) }
+        try await stores[0].insert([Counter(id: "a", count: 0), Counter(id: "b", count: 0)])
+        for store in stores { try await store.reload() }
+        let writers = stores.enumerated().map { number, store in
+            Task {
+                for round in 0..<40 {
+                    let id = (number + round).isMultiple(of: 2) ? "a" : "b"
+                    if round.isMultiple(of: 3) {
+                        try await store.transaction { try $0.update(id: id) { $0.count += 1 } }
+                    } else {
+                        try await store.update(id: id) { $0.count += 1 }
+                    }
+                }
+            }
+        }
+        for writer in writers { try await writer.value }
+        let stored = try await engines[1].fetchAll().map { try JSONDecoder().decode(Counter.self, from: $0.data) }
+        #expect(stored.map(\.count).reduce(0, +) == 120 && stored.count == 2)
+        for store in stores {
+            while store.items.map(\.count).reduce(0, +) < 120 { await Task.yield() }
+            #expect(store.items.sorted { $0.id < $1.id } == stored.sorted { $0.id < $1.id })
+        }
+    }
+
     @Test("Stores that share an in-memory engine agree with it")
     func memory() async throws {
         print("stores that share memory: EMPORIUM_SEED=\(Seed.current)")

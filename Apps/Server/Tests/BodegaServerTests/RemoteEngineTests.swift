@@ -115,7 +115,7 @@ struct RemoteEngineTests {
                     #expect(try await read(), "\(bytes) bytes")
                     whole += 1
                 } catch let error as StorageError {
-                    #expect(error.code == .unreachable || error.code == .decodingFailed, "\(bytes): \(error)")
+                    #expect(error.code == .unreachable, "\(bytes): \(error)")
                 }
             }
         }

@@ -203,7 +203,9 @@ extension MemoryStorageEngine: StorageLog {
     public func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
         reading { items in
             guard var delta = items.history?.delta(since: request.cursor, excluding: request.excluded) else {
-                return StorageAnswer(nil)
+                var answer = StorageAnswer<StorageDelta?>(nil)
+                answer.report.isOtherLog = items.history?.isOther(request.cursor) ?? true
+                return answer
             }
             if request.needsItems {
                 delta.items = delta.keysWritten(excluding: request.excluded).compactMap { key in

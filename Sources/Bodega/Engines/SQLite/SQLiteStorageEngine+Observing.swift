@@ -46,7 +46,13 @@ extension SQLiteStorageEngine: StorageLog {
     /// - Returns: `nil` if the log does not reach back to the cursor, or is another one.
     /// - Throws: A ``StorageError``, with ``StorageError/Code/placeRemoved`` if the file was removed or replaced.
     public func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
-        StorageAnswer(try await request.needsItems ? changesWithItems(request) : changes(request))
+        var answer = StorageAnswer(try await request.needsItems ? changesWithItems(request) : changes(request))
+        if answer.value == nil {
+            answer.report.isOtherLog = try await core.readMany { [history] in
+                try history.isOther(request.cursor, in: $0)
+            }
+        }
+        return answer
     }
 
     private func changes(_ request: ChangesRequest) async throws -> StorageDelta? {

@@ -18,6 +18,8 @@ struct WrittenOperations<Item: StorableItem>: Sendable {
     fileprivate(set) var records: [StorageOperation] = []
     /// How the batch preserves exceptional records, if there are any.
     fileprivate(set) var planner: WritePlanner<Item>?
+    /// Whether nothing was written, because others have changed something that the operations may depend on.
+    fileprivate(set) var isOutdated = false
     /// The outcome of writing the records.
     fileprivate(set) var outcome: Result<Void, any Error> = .success(())
     /// The changes after the store's cursor, including these operations, or `nil` if they are not known.
@@ -48,16 +50,23 @@ extension RecordStorage {
     ///   - operations: The steps of each operation.
     ///   - planner: The planner, if there are exceptional records.
     ///   - cursor: The store's cursor in the engine's log, if it is known.
+    ///   - needsCursor: Whether nothing is written if others have changed something since the cursor.
     ///   - stopsAtFailure: Whether preparation ends with the first failed operation, because later ones depend on it.
     func write(
         _ operations: [[StoreStep<Item>]],
         around planner: WritePlanner<Item>?,
         since cursor: StorageCursor?,
+        needsCursor: Bool,
         stopsAtFailure: Bool
     ) async -> WrittenOperations<Item> {
         var written = await prepare(operations, around: planner, stopsAtFailure: stopsAtFailure)
         do {
-            let answer = written.records.isEmpty ? nil : try await apply(written.records)
+            let basis = needsCursor ? cursor : nil
+            let answer = written.records.isEmpty ? nil : try await apply(written.records, basis: basis)
+            if answer?.value.wasApplied == false {
+                written.isOutdated = true
+                return written
+            }
             if let cursor { written.changes = await changes(since: cursor, after: written, answer?.value.commit) }
             written.lost = await lostRecords(answer?.report.evicted ?? [], after: written)
         } catch {

@@ -82,6 +82,16 @@ struct SQLiteHistory: Sendable {
         return StorageDelta(changes: part.changes, cursor: part.last.cursor, isComplete: part.last == end)
     }
 
+    /// Whether a cursor without changes after it is from another log.
+    ///
+    /// Row 0 does not show it: its nonce is that of a reader's start, which a program forgets when it ends.
+    func isOther(_ cursor: StorageCursor, in db: Database) throws -> Bool {
+        guard let row = SQLiteLog.Row(cursor), row.number > 0 else { return false }
+        guard let end = try end(in: db) else { return true }
+        if row.number > end.number { return true }
+        return try log.nonce(of: row.number, in: db).map { $0 != row.nonce } ?? false
+    }
+
     /// All changes after a cursor, and the items under the keys that other origins have written; `nil` if the log does
     /// not contain the cursor's position.
     func changes(_ request: ChangesRequest, in db: Database) throws -> StorageDelta? {

@@ -30,10 +30,15 @@ extension SQLiteLog {
 
     /// Whether the log contains a row.
     func has(_ position: SQLiteLog.Row, in db: Database) throws -> Bool {
+        try nonce(of: position.number, in: db) == position.nonce
+    }
+
+    /// The nonce of the row with a number, `nil` if there is none.
+    func nonce(of number: Int, in db: Database) throws -> Int? {
         let statement = try SQLiteStatement(nonceQuery, in: db)
         defer { statement.reset() }
-        try statement.bind(position.number, at: 1)
-        return try statement.step() && statement.integer(at: 0) == position.nonce
+        try statement.bind(number, at: 1)
+        return try statement.step() ? statement.integer(at: 0) : nil
     }
 
     /// Whether a change after a row has another origin than a given one, or none.

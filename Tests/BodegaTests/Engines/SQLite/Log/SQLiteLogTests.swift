@@ -27,6 +27,12 @@ import Testing
         let kept = try await engine.fetchCursor()
         try foreign("UPDATE data SET value = x'00'")
         #expect(try await engine.fetchChanges(since: old, excluding: nil) == nil)
+        let answer = try await engine.fetchChanges(ChangesRequest(since: old))
+        #expect(answer.value == nil && !answer.report.isOtherLog)
+        for other in ["\(1 << 40)/1", "100000/1"] {
+            let answer = try await engine.fetchChanges(ChangesRequest(since: StorageCursor(rawValue: other)))
+            #expect(answer.value == nil && answer.report.isOtherLog, "\(other)")
+        }
         var delta = try #require(await engine.fetchChanges(since: kept, excluding: nil))
         #expect(delta.changes.count == 10_000 && !delta.isComplete)
         var keys = keys(delta) ?? []

@@ -1,0 +1,169 @@
+import Bodega
+import BodegaSync
+import Foundation
+import TestSupport
+import Testing
+
+/// Collections and items that the remote database does not give.
+@Suite struct MissingCollectionTests {
+
+    /// A remote database some of whose collections can't be opened or read.
+    private final class Shelf: Sendable {
+        let server = MemoryStorageEngine()
+        private let closed = Locked<Set<String>>([])
+
+        func close(_ names: Set<String>) { closed.withLock { $0 = names } }
+
+        func engine(_ name: String) throws -> any StorageEngine {
+            if closed.withLock({ $0.contains(name) }) { throw StorageError(.cannotOpen, "No such collection.") }
+            return server.collection(named: name)
+        }
+    }
+
+    private static func key(_ text: String) -> CacheKey { CacheKey(verbatim: text) }
+
+    private func replica(_ local: MemoryStorageEngine, of shelf: Shelf) async throws -> StorageSync {
+        try await StorageSync(local: { local.collection(named: $0) }, remote: EngineSyncRemote { try shelf.engine($0) })
+    }
+
+    /// Waits until a condition holds.
+    private func wait(_ sync: StorageSync, until condition: (SyncStatus) async throws -> Bool) async throws {
+        for await status in sync.statusUpdates where try await condition(status) { return }
+    }
+
+    @Test func `A collection that the remote database does not have holds up no other`() async throws {
+        let shelf = Shelf()
+        shelf.close(["new"])
+        let sync = try await replica(MemoryStorageEngine(), of: shelf)
+        let (old, new) = (try await sync.collection(named: "old"), try await sync.collection(named: "new"))
+        try await new.write(Data("1".utf8), key: Self.key("n"))
+        try await old.write(Data("2".utf8), key: Self.key("o"))
+        let remote = shelf.server.collection(named: "old")
+        try await wait(sync) { _ in try await remote.fetch(key: Self.key("o")) == Data("2".utf8) }
+        try await remote.write(Data("3".utf8), key: Self.key("p"))
+        while try await old.fetch(key: Self.key("p")) == nil { await sync.syncNow() }
+        try await wait(sync) { $0.pending == 1 && $0.failure != nil }
+        #expect(sync.status.failure?.message == #"The collection "new" can't be read: No such collection."#)
+        #expect(!sync.status.isSettled && sync.status.parked == 0)
+        // It is tried again without anything that happens elsewhere.
+        shelf.close([])
+        try await wait(sync) { $0.isSettled }
+        #expect(try await shelf.server.collection(named: "new").fetch(key: Self.key("n")) == Data("1".utf8))
+    }
+
+    @Test func `Changes of a collection that is taken away wait, and come back with it`() async throws {
+        let shelf = Shelf()
+        let sync = try await replica(MemoryStorageEngine(), of: shelf)
+        let (a, b) = (try await sync.collection(named: "a"), try await sync.collection(named: "b"))
+        try await sync.settled()
+        shelf.close(["b"])
+        await sync.syncNow()
+        // The engine that was opened before goes on, so both collections are read until it is opened again.
+        try await a.write(Data("1".utf8), key: Self.key("x"))
+        try await b.write(Data("2".utf8), key: Self.key("x"))
+        try await wait(sync) { _ in
+            try await shelf.server.collection(named: "a").fetch(key: Self.key("x")) == Data("1".utf8)
+        }
+        shelf.close([])
+        try await sync.settled()
+        #expect(try await shelf.server.collection(named: "b").fetch(key: Self.key("x")) == Data("2".utf8))
+    }
+
+    @Test func `More changes of closed collections than fit into a request hold up none`() async throws {
+        let (shelf, local) = (Shelf(), MemoryStorageEngine())
+        do {
+            let sync = try await replica(local, of: shelf)
+            await sync.pause()
+            let closed = try await sync.collection(named: "closed")
+            let items = (0..<3_000).map { (Self.key("\($0)"), Data("\($0)".utf8)) }
+            try await closed.write(items)
+        }
+        let sync = try await replica(local, of: shelf)
+        let open = try await sync.collection(named: "open")
+        try await open.write(Data("1".utf8), key: Self.key("x"))
+        try await sync.settled()
+        #expect(try await shelf.server.collection(named: "open").fetchCount() == 1)
+        #expect(try await shelf.server.collection(named: "closed").fetchCount() == 0)
+        #expect(sync.status.pending == 3_000)
+    }
+
+    @Test func `A transaction over a collection that is not open waits for it, and holds up no other`() async throws {
+        let (shelf, local) = (Shelf(), MemoryStorageEngine())
+        do {
+            let sync = try await replica(local, of: shelf)
+            await sync.pause()
+            let (a, b) = (try await sync.collection(named: "a"), try await sync.collection(named: "b"))
+            let batch = StorageBatch([.write(key: Self.key("x"), data: Data("1".utf8))])
+            _ = try await StorageBatchGroup.apply([(engine: a, batch: batch), (engine: b, batch: batch)])
+        }
+        let sync = try await replica(local, of: shelf)
+        let a = try await sync.collection(named: "a")
+        try await a.write(Data("2".utf8), key: Self.key("y"))
+        let remote = shelf.server.collection(named: "a")
+        try await wait(sync) { _ in try await remote.fetchCount() == 1 }
+        let failure = await #expect(throws: StorageError.self) { try await sync.discard(Self.key("x"), in: "a") }
+        #expect(failure?.message.contains("\"b\"") == true)
+        let b = try await sync.collection(named: "b")
+        try await sync.settled()
+        #expect(try await remote.fetchCount() == 2)
+        #expect(try await shelf.server.collection(named: "b").fetch(key: Self.key("x")) == Data("1".utf8))
+        _ = b
+    }
+
+    @Test func `The state counts what was written, and nothing after everything has settled`() async throws {
+        let sync = try await replica(MemoryStorageEngine(), of: Shelf())
+        let notes = try await sync.collection(named: "notes")
+        try await sync.settled()
+        for round in 0..<100 {
+            await sync.pause()
+            try await notes.write(Data("\(round)".utf8), key: Self.key("k"))
+            #expect(sync.status.pending == 1 && !sync.status.isSettled, "\(round)")
+            await sync.resume()
+            try await sync.settled()
+            #expect(sync.status.pending == 0, "\(round)")
+        }
+    }
+
+    @Test func `An item that can't be read holds up no other, and comes when it can be`() async throws {
+        let (server, secret) = (MemoryStorageEngine(), EncryptionKeyset())
+        let local = MemoryStorageEngine()
+        let sync = try await StorageSync(
+            local: { local.collection(named: $0) },
+            remote: { try server.collection(named: $0).encrypted(with: secret) })
+        let notes = try await sync.collection(named: "notes")
+        let others = try await sync.collection(named: "others")
+        try await sync.settled()
+        let encrypted = try server.collection(named: "notes").encrypted(with: secret)
+        try await server.collection(named: "notes").write(Data("plain".utf8), key: Self.key("bad"))
+        try await encrypted.write(Data("1".utf8), key: Self.key("good"))
+        try await notes.write(Data("2".utf8), key: Self.key("own"))
+        try await server.collection(named: "others").encrypted(with: secret).write(Data("3".utf8), key: Self.key("o"))
+        try await sync.settled()
+        #expect(try await notes.fetch(key: Self.key("good")) == Data("1".utf8))
+        #expect(try await encrypted.fetch(key: Self.key("own")) == Data("2".utf8))
+        #expect(try await others.fetch(key: Self.key("o")) == Data("3".utf8))
+        #expect(sync.status.failure?.message.contains(#"collection "notes" can't be read"#) == true)
+        try await encrypted.write(Data("4".utf8), key: Self.key("bad"))
+        try await sync.settled()
+        #expect(try await notes.fetch(key: Self.key("bad")) == Data("4".utf8))
+        #expect(sync.status.failure == nil)
+    }
+
+    @Test func `Databases whose items vanish, and reserved names, are refused`() async throws {
+        let file = MemoryStorageEngine()
+        let wrapped: @Sendable (String) throws -> any StorageEngine = {
+            file.collection(named: $0).expiring(after: .seconds(60))
+        }
+        let failure = await #expect(throws: StorageError.self) {
+            _ = try await StorageSync(local: wrapped, remote: { _ in MemoryStorageEngine() })
+        }
+        #expect(failure?.code == .invalidArgument && failure?.message.contains("expire") == true)
+        let sync = try await StorageSync(
+            local: { name in name.hasPrefix("emporium-") ? file.collection(named: name) : try wrapped(name) },
+            remote: { _ in MemoryStorageEngine() })
+        for name in ["notes", "emporium-outbox"] {
+            let failure = await #expect(throws: StorageError.self) { _ = try await sync.collection(named: name) }
+            #expect(failure?.code == .invalidArgument)
+        }
+    }
+}
