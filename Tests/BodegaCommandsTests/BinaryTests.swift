@@ -18,7 +18,7 @@ struct BinaryTests {
     /// Runs a shell script in which `$1` is the program and `$2` a store.
     private func shell(_ script: String, store: String) async throws -> (status: Int32, output: Data, errors: String) {
         let process = Process()
-        let output = Pipe()
+        let output = Pipe.separate()
         let errors = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try Data().write(to: errors)
         defer { _ = Result { try FileManager.default.removeItem(at: errors) } }

@@ -109,7 +109,7 @@ struct DamagedItemTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", "-c", script, file.path]
-        let output = Pipe()
+        let output = Pipe.separate()
         process.standardOutput = output
         try process.start()
         _ = await process.output(output)

@@ -37,7 +37,7 @@ struct ScriptTests {
                 ] as [([String], Int32)] {
                     try Data().write(to: log)
                     let process = Process()
-                    let output = Pipe()
+                    let output = Pipe.separate()
                     process.executableURL = Fixtures.root.appendingPathComponent("bin/\(command)")
                     process.arguments = arguments
                     process.environment = ["PATH": "\(folder.path):/usr/bin:/bin", "HOME": folder.path]

@@ -32,7 +32,7 @@ enum Shell {
                 default: ["--no-config", "--command", commands, file.path]
                 }
             process.environment = ProcessInfo.processInfo.environment.merging(["HOME": folder.path]) { $1 }
-            let output = Pipe()
+            let output = Pipe.separate()
             process.standardOutput = output
             process.standardInput = FileHandle.nullDevice
             try process.start()

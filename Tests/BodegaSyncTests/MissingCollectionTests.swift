@@ -166,4 +166,50 @@ import Testing
             #expect(failure?.code == .invalidArgument)
         }
     }
+
+    @Test func `A remote database that is full for a while parks nothing`() async throws {
+        let server = MemoryStorageEngine()
+        let remote = ScriptedRemote(server)
+        let attempts = Locked(0)
+        remote.change { script in
+            script.beforeApplying = { _ in
+                let number = attempts.withLock { attempts in
+                    attempts += 1
+                    return attempts
+                }
+                if number <= 6 { throw StorageError(.storageFull, "The disk is full.") }
+            }
+        }
+        var options = SyncOptions()
+        options.maximumDelay = .milliseconds(5)
+        let local = MemoryStorageEngine()
+        let sync = try await StorageSync(local: { local.collection(named: $0) }, remote: remote, options: options)
+        let notes = try await sync.collection(named: "notes")
+        try await notes.write(Data("1".utf8), key: Self.key("a"))
+        try await sync.settled()
+        #expect(try await server.collection(named: "notes").fetchCount() == 1)
+        #expect(attempts.withLock { $0 } == 7)
+    }
+
+    @Test(arguments: ["refuse", "remove", "clear"])
+    func `What the remote database has removed is removed, though an item names it`(_ rule: String) async throws {
+        let (server, local) = (MemoryStorageEngine(), MemoryStorageEngine())
+        let sync = try await StorageSync(
+            local: { local.collection(named: $0) }, remote: { server.collection(named: $0) })
+        let folders = try await sync.collection(named: "folders")
+        let notes = try await sync.collection(named: "notes")
+        let removal: StorageReference.Removal = rule == "refuse" ? .refuse : rule == "remove" ? .remove : .clear
+        try await notes.references?.declareReferences([
+            StorageReference("folder", to: "folders", onRemoval: removal)
+        ])
+        try await folders.write(Data(#"{"id":"f"}"#.utf8), key: Self.key("f"))
+        try await notes.write(Data(#"{"id":"n","folder":"f"}"#.utf8), key: Self.key("n"))
+        try await sync.settled()
+        try await server.collection(named: "folders").remove(key: Self.key("f"))
+        try await server.collection(named: "folders").write(Data(#"{"id":"g"}"#.utf8), key: Self.key("g"))
+        try await sync.settled()
+        #expect(try await folders.fetchKeys() == [Self.key("g")])
+        // What follows from the removal is the matter of the server.
+        #expect(try await notes.fetch(key: Self.key("n")) == Data(#"{"id":"n","folder":"f"}"#.utf8))
+    }
 }

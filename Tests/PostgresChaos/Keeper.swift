@@ -18,7 +18,7 @@ final class Keeper: Sendable {
         try FileManager.default.createDirectory(
             at: folder.appendingPathComponent("processes"), withIntermediateDirectories: false)
         try account.own(folder)
-        (leash, watchdog) = (Pipe(), Process())
+        (leash, watchdog) = (Pipe.separate(), Process())
         watchdog.executableURL = URL(fileURLWithPath: "/bin/sh")
         watchdog.arguments = ["-c", Self.script, "watchdog", folder.path]
         watchdog.standardInput = leash

@@ -54,4 +54,5 @@ package enum Defect: String, CaseIterable, Sendable {
     case pullsOverlap
     case logNotSearched
     case sentBeforePull
+    case requestsOfOthersForgotten
 }

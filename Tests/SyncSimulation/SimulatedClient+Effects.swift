@@ -43,7 +43,7 @@ extension SimulatedClient {
 
     private func prepare(_ limit: Int, _ program: Program) {
         let parked = disk.records.values.contains { $0.edit?.failure != nil }
-        if simulation.has(.parkedHoldsUpOthers), parked { return handle(.prepared(nil, groups: 0), program) }
+        if simulation.has(.parkedHoldsUpOthers), parked { return handle(.prepared(nil, groups: 0, all: []), program) }
         // What becomes of a request is in the log after the cursor.
         let ready = disk.records.keys.filter { disk.cursors[$0.collection] != nil || simulation.has(.sentBeforePull) }
         let candidates = ready.sorted { $0.text < $1.text }
@@ -54,7 +54,8 @@ extension SimulatedClient {
         // The transaction is durable before the machine knows of it.
         if crashes() { return }
         later(program, upTo: 20) { [unowned self] in
-            handle(.prepared(request?.id, groups: request?.groups.count ?? 0), program)
+            let all = simulation.has(.requestsOfOthersForgotten) ? [] : disk.requests
+            handle(.prepared(request?.id, groups: request?.groups.count ?? 0, all: all), program)
         }
     }
 

@@ -71,6 +71,13 @@ final class SimulatedClient {
         }
     }
 
+    /// Ends one of several programs for good.
+    func crashOne() -> Bool {
+        guard programs.count > 1 else { return false }
+        programs.removeLast().isRunning = false
+        return true
+    }
+
     /// Starts a program if there is none.
     func restart() { if programs.isEmpty { start() } }
 

@@ -206,6 +206,7 @@ package final class Simulation {
             case .partition:
                 (client.isBlockedIn, client.isBlockedOut) = (blocksIn || !blocksOut, blocksOut || !blocksIn)
                 schedule(after: length) { [unowned self, unowned client] in endPartition(of: client) }
+            case .crash where length.isMultiple(of: 2) && client.crashOne(): break
             case .crash: client.crash(for: min(length, 3_000))
             case .failover:
                 server.failOver()

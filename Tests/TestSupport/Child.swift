@@ -5,7 +5,7 @@ package import Foundation
 package final class Child: @unchecked Sendable {
     // @unchecked because the methods used here of `Process` and `Pipe` are thread-safe.
     private let process = Process()
-    private let output = Pipe()
+    private let output = Pipe.separate()
     private let unread = Locked(Data())
 
     package convenience init(

@@ -144,6 +144,10 @@ public struct StorageBatch: Sendable {
     /// All batches of a group have the same identifier, or none. See also ``StorageDatabase/fence(_:)``.
     public var identifier: UUID?
 
+    /// Whether the references of other items decide about removals. They don't if the batch brings what was done
+    /// elsewhere, with what follows from it.
+    package var heedsReferences = true
+
     /// The batches of other engines with which it is applied, `nil` if it is applied alone.
     ///
     /// A wrapper that passes on another batch than the one that it got, gives it the same group. An engine with a

@@ -15,8 +15,9 @@ extension SyncMachine {
         case outboxChanged
         /// The remote database may have new changes.
         case remoteChanged
-        /// A request was taken from the outbox; `nil` if there was none.
-        case prepared(UUID?, groups: Int)
+        /// A request was taken from the outbox; `nil` if there was none. And all requests without an outcome, those of
+        /// other programs included.
+        case prepared(UUID?, groups: Int, all: [SentRequest])
         /// A request was answered.
         case answered(UUID, SyncAnswer)
         /// A request was not answered: it may be applied later.
@@ -44,12 +45,18 @@ extension SyncMachine {
         package var error: SyncFailure
         /// The credentials are not accepted.
         package var isUnauthorized = false
+        /// The remote database has answered that it can't apply the change now. Nothing was done, and nothing is wrong
+        /// with the change.
+        package var isPostponed = false
         /// The shortest time until the next attempt that the server asks for.
         package var retryAfter: Duration?
 
         /// Creates a failure.
-        package init(_ error: SyncFailure, isUnauthorized: Bool = false, retryAfter: Duration? = nil) {
-            (self.error, self.isUnauthorized, self.retryAfter) = (error, isUnauthorized, retryAfter)
+        package init(
+            _ error: SyncFailure, isUnauthorized: Bool = false, isPostponed: Bool = false, retryAfter: Duration? = nil
+        ) {
+            (self.error, self.isUnauthorized) = (error, isUnauthorized)
+            (self.isPostponed, self.retryAfter) = (isPostponed, retryAfter)
         }
     }
 
@@ -75,6 +82,8 @@ extension SyncMachine {
         package var firstDelay = Duration.milliseconds(500)
         /// The upper bound of each delay.
         package var maximumDelay = Duration.seconds(8)
+        /// The time after which a request of another program is sent again, which may have ended.
+        package var otherPatience = Duration.seconds(8)
         /// The time after which a request without an answer no longer holds up others.
         package var patience = Duration.milliseconds(500)
         /// The maximum number of requests that are on their way.

@@ -16,7 +16,8 @@ package import Foundation
 ///    their items' versions known, so that no older version is shown in between.
 /// 5. A request that is refused is divided, until an item is alone, and parked. So is one that is never answered while
 ///    others are: it is fenced first, so that it will never be applied.
-/// 6. After a failure, each lane waits: a random time up to a limit that doubles.
+/// 6. A request of another program is sent, too, if it stays without an outcome: the program may have ended.
+/// 7. After a failure, each lane waits: a random time up to a limit that doubles.
 package struct SyncMachine: Sendable {
 
     private struct Request: Sendable {
@@ -30,11 +31,15 @@ package struct SyncMachine: Sendable {
 
         let groups: Int
         var state: State
+        /// Whether another program has begun it, and may still send it.
+        var isOthers = false
         /// The failures in a row, for the delay.
         var failures = 0
         var lastFailure: Duration?
         /// The failures while the remote database could be reached.
         var suspicions = 0
+        /// Whether the last answer was that it can't be applied now.
+        var isPostponed = false
         var error: SyncFailure?
 
         /// When it was sent, if others wait for it.
@@ -52,6 +57,8 @@ package struct SyncMachine: Sendable {
     private var groups: Int
     private var isPreparing = false
     private var hasChanges = false
+    /// When the outbox is looked through again after a change.
+    private var lookAgain: Duration?
     private var push = Lane()
     private var isPulling = false
     private var needsPull = false
@@ -103,10 +110,18 @@ extension SyncMachine {
             (hasChanges, needsPull) = (true, true)
         case .pause: isPaused = true
         case .hurry: hurry(now)
-        case .outboxChanged: hasChanges = true
+        case .outboxChanged:
+            hasChanges = true
+            // Another program may end after it has begun a request.
+            lookAgain = now + limits.otherPatience
         case .remoteChanged: needsPull = true
-        case .prepared(let id, let groups):
+        case .prepared(let id, let groups, let all):
             isPreparing = false
+            for request in all where request.id != id {
+                add(
+                    request.id, groups: request.groups.count, .waiting(until: now + limits.otherPatience),
+                    isOthers: true)
+            }
             // Changes that were made since the look at the outbox have been noted.
             guard let id else { break }
             // There may be more, or the next look finds that there are none.
@@ -156,6 +171,7 @@ extension SyncMachine {
         if case .missing = authorization { authorization = .valid }
         (push, pull) = (Lane(), Lane())
         (hasChanges, needsPull) = (true, true)
+        for id in order { requests[id]?.isPostponed = false }
         recover(now)
     }
 
@@ -164,7 +180,10 @@ extension SyncMachine {
         push = Lane()
         for (id, request) in requests {
             // One that fails while others don't keeps waiting.
-            if case .waiting = request.state, request.suspicions == 0 { requests[id]?.state = .waiting(until: now) }
+            guard case .waiting = request.state, request.suspicions == 0, !request.isOthers, !request.isPostponed else {
+                continue
+            }
+            requests[id]?.state = .waiting(until: now)
         }
     }
 
@@ -192,7 +211,8 @@ extension SyncMachine {
         var start = now
         if case .sending(let since) = request.state { start = since }
         // The remote database has answered since, but not to this request.
-        let isSuspicious = lastPull.map { $0 >= request.lastFailure ?? start } ?? false
+        let isSuspicious = !failure.isPostponed && lastPull.map { $0 >= request.lastFailure ?? start } ?? false
+        requests[id]?.isPostponed = failure.isPostponed
         requests[id]?.lastFailure = now
         requests[id]?.failures += 1
         requests[id]?.error = failure.error
@@ -227,9 +247,9 @@ extension SyncMachine {
         return (failure.retryAfter ?? .zero) + min(limit, limits.maximumDelay) * random.fraction()
     }
 
-    private mutating func add(_ id: UUID, groups: Int, _ state: Request.State) {
+    private mutating func add(_ id: UUID, groups: Int, _ state: Request.State, isOthers: Bool = false) {
         guard requests[id] == nil else { return }
-        requests[id] = Request(groups: groups, state: state)
+        requests[id] = Request(groups: groups, state: state, isOthers: isOthers)
         order.append(id)
     }
 
@@ -263,14 +283,19 @@ extension SyncMachine {
                 effects.append(.fence(id))
             } else if sendingCount < limits.maximumRequests {
                 requests[id]?.state = .sending(since: now)
+                requests[id]?.isOthers = false
                 effects.append(.send(id))
             }
+        }
+        if let time = lookAgain {
+            if time <= now { (hasChanges, lookAgain) = (true, nil) } else { wait(until: time) }
         }
         if hasChanges, !isPreparing {
             // A request that takes long must not hold up others.
             let free = order.compactMap { requests[$0]?.startOfPatience }.max().map { $0 + limits.patience } ?? now
             let start = max(free, push.notBefore)
-            if order.count >= 2 * limits.maximumRequests || sendingCount >= limits.maximumRequests {
+            let own = requests.values.count { !$0.isOthers }
+            if own >= 2 * limits.maximumRequests || sendingCount >= limits.maximumRequests {
                 // The next answer or pull makes space.
             } else if start > now {
                 wait(until: start)

@@ -150,6 +150,7 @@ public final class StorageSync: StorageDatabase, Observable {
     ///
     /// - Throws: `CancellationError` if the task is cancelled; without a network, nothing else ends the wait.
     public func settled() async throws {
+        if work.collections.names.isEmpty { return }
         let start = state.pulls
         await runner.handle(.hurry)
         for await _ in state.updates() where state.lastPull > start {

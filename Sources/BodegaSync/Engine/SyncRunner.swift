@@ -130,8 +130,8 @@ actor SyncRunner {
         switch effect {
         case .prepare(let limit):
             do {
-                let request = try await work.prepare(limit: limit)
-                return .prepared(request?.id, groups: request?.groups.count ?? 0)
+                let (request, all) = try await work.prepare(limit: limit)
+                return .prepared(request?.id, groups: request?.groups.count ?? 0, all: all)
             } catch {
                 return failed(error).map { .storageFailed(.preparing, $0) }
             }
@@ -191,10 +191,16 @@ enum SyncReport: Sendable {
 let syncLogger = Logger(label: "emporium.sync")
 
 extension SyncMachine.Failure {
+    /// The codes of a remote database that can't change anything now.
+    private static let postponing: Set<StorageError.Code> = [
+        .storageFull, .locked, .suspended, .closed, .placeRemoved, .cannotOpen, .init(rawValue: "rateLimited"),
+    ]
+
     init(of error: any Error) {
         let failure = error as? StorageError
         self.init(
             SyncFailure(error), isUnauthorized: failure?.code == .unauthorized,
+            isPostponed: failure.map { Self.postponing.contains($0.code) } ?? false,
             retryAfter: failure?.retryAfter)
     }
 }

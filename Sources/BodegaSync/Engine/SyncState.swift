@@ -91,10 +91,7 @@ final class SyncState: Sendable {
 
     /// Counts what others may have changed in the outbox.
     private func refresh() {
-        content.withLock { content in
-            content.mustCount = true
-            content.mustCountParked = content.mustCountParked || content.status.parked > 0
-        }
+        content.withLock { $0.mustCount = true }
         countIfPossible()
     }
 
@@ -173,10 +170,13 @@ final class SyncState: Sendable {
     }
 
     private func count() async {
-        let (start, withParked) = content.withLock { ($0.lastTransaction, $0.mustCountParked) }
+        let (start, mustCountParked, known) = content.withLock { content in
+            (content.lastTransaction, content.mustCountParked, content.status.pending + content.status.parked)
+        }
         do {
-            let parked = withParked ? try await outbox.countParked() : nil
             let count = try await outbox.records.fetchCount()
+            // To count those that are parked, all are read.
+            let parked = mustCountParked || count != known ? try await outbox.countParked() : nil
             set { content in
                 // A transaction that has begun in the meantime may be contained, or not.
                 guard content.lastTransaction == start else { return content.mustCount = true }

@@ -131,6 +131,7 @@ struct SyncWork: Sendable {
         for (name, items) in Dictionary(grouping: draft.items.keys.map { $0 } + reading.items.keys, by: \.collection) {
             guard let engine = collections.collection(name)?.engine else { continue }
             var batch = StorageBatch([], if: [], origin: origin)
+            batch.heedsReferences = false
             for item in Set(items) where draft.items[item] != reading.items[item] {
                 batch.operations.append(
                     draft.items[item].map { .write(key: item.key, data: $0) } ?? .remove(key: item.key))
@@ -177,7 +178,16 @@ struct SyncWork: Sendable {
                 }
                 batches.append((try collections.engine(part.collection), part.batch))
             }
-            draft.write(changes, asOne: parts.count > 1 || parts.contains(where: \.isConditional))
+            let isOne = parts.count > 1 || parts.contains(where: \.isConditional)
+            if isOne, changes.count > remote.maximumItems {
+                throw StorageError(
+                    .tooLarge,
+                    """
+                    The transaction changes \(changes.count) items. The remote database changes at most \
+                    \(remote.maximumItems) together. Divide the transaction.
+                    """)
+            }
+            draft.write(changes, asOne: isOne)
             batches += try outbox.batches(reading, draft, now: Date())
             let answers = try await StorageBatchGroup.apply(batches)
             if answers.allSatisfy(\.value.wasApplied) {
@@ -257,7 +267,9 @@ struct SyncWork: Sendable {
     // MARK: Effects
 
     /// Takes changes from the outbox for a request.
-    func prepare(limit: Int) async throws -> SentRequest? {
+    ///
+    /// - Returns: The request, and all without an outcome, also those of other programs.
+    func prepare(limit: Int) async throws -> (request: SentRequest?, all: [SentRequest]) {
         let limit = min(limit, remote.maximumItems)
         let place = try await outbox.fetchPlace()
         // Changes of collections that this program has not opened wait. So do those before the first pull: the log
@@ -266,10 +278,10 @@ struct SyncWork: Sendable {
             collections.collection(name) != nil && !collections.isMissing(name) && place.hasPulled(name)
         }
         let items = try await outbox.candidates(limit: limit, maximumBytes: Self.maximumBytes, where: canSend)
-        if items.isEmpty { return nil }
-        return try await transact(items, needsPlace: true) { draft in
+        if items.isEmpty { return (nil, place.requests.filter(collections.contain)) }
+        return try await transact(items, needsPlace: true) { [collections] draft in
             let request = draft.take(items, upTo: limit, maximumBytes: Self.maximumBytes, where: canSend)
-            return draft.requests.last { $0.id == request?.id }
+            return (draft.requests.last { $0.id == request?.id }, draft.requests.filter(collections.contain))
         }
     }
 

@@ -44,7 +44,7 @@ struct InterruptedMaintenanceTests {
     /// The paths of the indexes, as SQLite's own program reports them.
     private func indexes(_ file: URL) async throws -> [String] {
         let process = Process()
-        let output = Pipe()
+        let output = Pipe.separate()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [
             "sqlite3", file.path, "SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE 'emporium_index%'",

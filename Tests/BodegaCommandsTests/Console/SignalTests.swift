@@ -130,7 +130,7 @@ struct SignalTests {
     func importing(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in
             let store = address(folder)
-            let input = Pipe()
+            let input = Pipe.separate()
             let tool = try ToolProcess(
                 ["import", store, "--key", "id", "--batch-size", "2"], input: input, in: folder)
             // Some fill the pipe several times, the last one is incomplete, and there is no end.

@@ -21,7 +21,7 @@ struct TerminalTextTests {
             let file = folder.appendingPathComponent("texts")
             try JSONEncoder().encode(texts).write(to: file)
             let process = Process()
-            let output = Pipe()
+            let output = Pipe.separate()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             process.arguments = ["python3", "-c", script, file.path]
             process.standardOutput = output

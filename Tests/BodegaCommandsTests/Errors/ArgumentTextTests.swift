@@ -24,7 +24,7 @@ struct ArgumentTextTests {
                 run "$1" put k.db "$(printf 'caf\303\251')"
                 """#
             let process = Process()
-            let (output, errors) = (Pipe(), folder.appendingPathComponent("errors"))
+            let (output, errors) = (Pipe.separate(), folder.appendingPathComponent("errors"))
             try Data().write(to: errors)
             process.executableURL = URL(fileURLWithPath: "/bin/bash")
             process.arguments = ["-c", script, "bash", BinaryTests.program.path, folder.path]

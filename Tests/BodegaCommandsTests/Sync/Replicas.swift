@@ -37,7 +37,7 @@ final class Replicas: Sendable {
 
     /// The lines that another program prints.
     static func output(_ command: [String], input: Data = Data()) async throws -> [String] {
-        let (process, output, source) = (Process(), Pipe(), Pipe())
+        let (process, output, source) = (Process(), Pipe.separate(), Pipe.separate())
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = command
         (process.standardOutput, process.standardInput) = (output, source)

@@ -71,7 +71,7 @@ struct WatchTests {
     @Test("sees the writes of another process that keeps the file open, and changes nothing")
     func otherProcess() async throws {
         let folder = TemporaryFolder()
-        let input = Pipe()
+        let input = Pipe.separate()
         let child = try Child(["hold", "sqlite", folder.path], input: input)
         #expect(await child.nextLine() == "opened")
         let run = await WatchRun(folder.path + "/data.sqlite3")

@@ -12,7 +12,7 @@ final class APIServer: Sendable {
 
     let port: Int
     private let process = Process()
-    private let input = Pipe()
+    private let input = Pipe.separate()
 
     /// Starts a server.
     ///
@@ -21,7 +21,7 @@ final class APIServer: Sendable {
         let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("server.py")
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", program.path, Self.token, "\(port)"]
-        let output = Pipe()
+        let output = Pipe.separate()
         process.standardOutput = output
         process.standardInput = input
         try process.start()

@@ -41,7 +41,7 @@ import Testing
 
     @Test func `A stopped process does nothing until it is resumed`() async throws {
         let process = Process()
-        let (input, output) = (Pipe(), Pipe())
+        let (input, output) = (Pipe.separate(), Pipe.separate())
         process.executableURL = URL(fileURLWithPath: "/bin/cat")
         (process.standardInput, process.standardOutput) = (input, output)
         try process.start()
@@ -49,7 +49,7 @@ import Testing
         try await Fault.stopped("cat") { [identifier] }.during {
             // `T` is the state of a stopped process.
             let list = Process()
-            let text = Pipe()
+            let text = Pipe.separate()
             list.executableURL = URL(fileURLWithPath: "/bin/ps")
             list.arguments = ["-p", "\(identifier)", "-o", "stat="]
             list.standardOutput = text

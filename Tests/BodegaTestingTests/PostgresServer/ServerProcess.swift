@@ -13,7 +13,7 @@ struct ServerProcess {
     private let child: Child
 
     init() throws {
-        child = try Child(["serve-postgres"], input: Pipe())
+        child = try Child(["serve-postgres"], input: Pipe.separate())
     }
 
     /// Waits until the server is running.

@@ -25,7 +25,7 @@ struct ReferenceKillTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", "-c", script, file.path, sql]
-        let output = Pipe()
+        let output = Pipe.separate()
         process.standardOutput = output
         try process.start()
         let text = String(decoding: await process.output(output), as: UTF8.self)

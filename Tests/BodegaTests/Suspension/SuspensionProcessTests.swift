@@ -129,7 +129,7 @@ import Testing
 /// A process that runs the task `suspend`.
 private final class SuspendedChild: Sendable {
     private let child: Child
-    private let input = Pipe()
+    private let input = Pipe.separate()
     private let folder: TemporaryFolder
 
     init(_ folder: TemporaryFolder) throws {

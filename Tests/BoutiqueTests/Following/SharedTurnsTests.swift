@@ -160,7 +160,7 @@ struct SharedTurnsTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", "-c", program, engine.file.path, "\(TestSizes.transfers)"]
-        let output = Pipe()
+        let output = Pipe.separate()
         process.standardOutput = output
         try process.start()
         #expect(String(decoding: await process.output(output), as: UTF8.self) == "done\n")

@@ -93,7 +93,7 @@ struct WindowProcessTests {
     /// The chores in the file, in insertion order, by `sqlite3` and Foundation.
     private func stored() async throws -> [Chore] {
         let process = Process()
-        let output = Pipe()
+        let output = Pipe.separate()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [
             "sqlite3", "-readonly", "-cmd", ".timeout 60000", folder.file("data.sqlite3").path,

@@ -121,7 +121,7 @@ import Testing
             let seed = Seed.current &+ UInt64(round)
             var children: [(child: Child, input: Pipe)] = []
             for name in ["A", "B"] {
-                let input = Pipe()
+                let input = Pipe.separate()
                 let child = try Child(["visit", folder.path, name, "\(seed)", "60"], input: input)
                 children.append((child, input))
             }

@@ -97,7 +97,7 @@ struct StoresProcessTests {
             print(sum(json.loads(value)["units"] for table in tables
                 for (value,) in file.execute(f'SELECT value FROM "{table}"')))
             """
-        let (process, output) = (Process(), Pipe())
+        let (process, output) = (Process(), Pipe.separate())
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", "-c", program, file.path]
         process.standardOutput = output

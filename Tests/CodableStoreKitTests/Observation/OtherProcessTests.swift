@@ -14,7 +14,7 @@ import Testing
 
     /// The other process, which executes commands.
     private final class Other {
-        let input = Pipe()
+        let input = Pipe.separate()
         let child: Child
 
         convenience init(_ folder: TemporaryFolder) throws {

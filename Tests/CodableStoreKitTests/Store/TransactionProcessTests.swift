@@ -40,7 +40,7 @@ import Testing
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", "-c", script, folder.file("CodableStoreKit.sqlite3").path]
-        let output = Pipe()
+        let output = Pipe.separate()
         process.standardOutput = output
         try process.start()
         return try JSONDecoder().decode(Contents.self, from: await process.output(output))

@@ -8,12 +8,12 @@ final class LoadProcess: Sendable {
     let name: String
     let identifier: Int32
     private let process: Locked<Process>
-    private let input = Pipe()
+    private let input = Pipe.separate()
     private let lines: Lines
 
     init(_ name: String, url: String, seed: UInt64) throws {
         self.name = name
-        let (process, output) = (Process(), Pipe())
+        let (process, output) = (Process(), Pipe.separate())
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
         process.arguments = ["load", name, url, "\(seed)"]
         process.standardInput = input

@@ -104,7 +104,7 @@ extension Keyring {
         process.arguments = [program] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.currentDirectoryURL = folder
-        let feed = Pipe()
+        let feed = Pipe.separate()
         process.standardInput = feed
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice

@@ -6,7 +6,7 @@ final class KeyringWatchdog: @unchecked Sendable {
     // @unchecked because the methods used here of `Process` and `Pipe` are thread-safe.
     private let process = Process()
     /// The other process reads this pipe until it is closed. The system closes it when this process is killed.
-    private let leash = Pipe()
+    private let leash = Pipe.separate()
     private let list: URL
 
     /// Starts the watchdog.

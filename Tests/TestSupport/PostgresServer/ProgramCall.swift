@@ -48,8 +48,8 @@ package struct ProgramCall: Sendable {
     /// Runs the program and blocks this thread until it ends.
     func runBlocking(input: String? = nil) throws -> Result {
         let process = makeProcess()
-        let (output, errors) = (Pipe(), Pipe())
-        let feed = Pipe()
+        let (output, errors) = (Pipe.separate(), Pipe.separate())
+        let feed = Pipe.separate()
         process.standardOutput = output
         process.standardError = errors
         process.standardInput = input == nil ? FileHandle.nullDevice : feed

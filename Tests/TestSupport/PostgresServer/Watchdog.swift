@@ -5,7 +5,7 @@ final class Watchdog: @unchecked Sendable {
     // @unchecked because the methods used here of `Process` and `Pipe` are thread-safe.
     private let process = Process()
     /// The other process reads this pipe until it is closed. The system closes it when this process is killed.
-    private let leash = Pipe()
+    private let leash = Pipe.separate()
 
     /// Starts the watchdog.
     init(over folder: ServerFolder) throws {

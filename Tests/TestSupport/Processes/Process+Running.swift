@@ -19,7 +19,7 @@ extension Process {
         try Self.starting.withLock { try run() }
     }
 
-    private static let starting = NSLock()
+    fileprivate static let starting = NSLock()
 
     /// An empty handler, which the started programs do not inherit, as they would `SIG_IGN`.
     private static let catchBrokenPipes: Void = { _ = signal(SIGPIPE) { _ in } }()
@@ -32,4 +32,10 @@ extension Process {
             return data
         }
     }
+}
+
+extension Pipe {
+    /// Creates a pipe while no process is started, which would inherit its ends: their reader would wait for that
+    /// process, too.
+    package static func separate() -> Pipe { Process.starting.withLock { Pipe() } }
 }

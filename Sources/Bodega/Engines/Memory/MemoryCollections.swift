@@ -53,7 +53,9 @@ final class MemoryCollections: StorageDatabase {
     func apply(_ parts: [Part]) throws -> [BatchOutcome] {
         let links = links.withLock { $0 }
         let cascade = ReferenceCascade(links)
-        let removals = parts.filter { cascade.follows($0.batch.operations, in: $0.collection.name) }
+        let removals = parts.filter {
+            $0.batch.heedsReferences && cascade.follows($0.batch.operations, in: $0.collection.name)
+        }
         let known = collections.withLock { $0 }
         let involved =
             removals.isEmpty

@@ -119,7 +119,7 @@ public final class MemoryStorageEngine: StorageBackend {
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
         if let group = batch.group { return try await group.join(self, collection: collection.number, batch) }
         let (date, origin) = (now(), batch.origin ?? currentOrigin)
-        if collections.follows(batch.operations, in: collection.name) {
+        if batch.heedsReferences, collections.follows(batch.operations, in: collection.name) {
             let part = MemoryCollections.Part(collection: collection, batch: batch, origin: origin.shared, date: date)
             return StorageAnswer(try collections.apply([part])[0])
         }

@@ -14,7 +14,7 @@ extension SQLiteFile: StorageDatabase {
             var batch = batch
             batch.origin = origin
             return (
-                table: engine.table, origin: origin, removing: Removing(batch.operations, at: engine.now()),
+                table: engine.table, origin: origin, removing: batch.heedsReferences ? Removing(batch.operations, at: engine.now()) : nil,
                 work: engine.work(for: batch)
             )
         }

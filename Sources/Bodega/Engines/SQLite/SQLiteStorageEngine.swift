@@ -109,7 +109,7 @@ public final class SQLiteStorageEngine: StorageBackend {
         let (wasApplied, isBehind) = (Locked(true), Locked(false))
         var batch = batch
         batch.origin = origin
-        let removing = SQLiteFile.Removing(batch.operations, at: now())
+        let removing = batch.heedsReferences ? SQLiteFile.Removing(batch.operations, at: now()) : nil
         let commit = try await core.write(to: table, by: origin, removing: removing) {
             [self, batch, work = work(for: batch)] db in
             let isAllowed = try allows(batch, in: db)

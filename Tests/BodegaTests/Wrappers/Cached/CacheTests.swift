@@ -288,7 +288,7 @@ import Testing
     @Test func `Changes by another process reach the cache`() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory).cached()
-        let input = Pipe()
+        let input = Pipe.separate()
         let child = try Child(["hold", "sqlite", folder.path], input: input)
         #expect(await child.nextLine() == "opened")
         for number in 0..<10 {

@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `The next read returns the value that another process has set`() async throws {
-        let (input, otherInput) = (Pipe(), Pipe())
+        let (input, otherInput) = (Pipe.separate(), Pipe.separate())
         let one = try child(["converse", "suite"], input: input)
         let other = try child(["converse", "suite"], input: otherInput)
         func ask(_ child: Child, _ pipe: Pipe, _ line: String) async throws -> String? {

@@ -18,7 +18,7 @@ import Testing
         try await value.valueHasLoaded()
         var shown = value.values.makeAsyncIterator()
         #expect(await shown.next() == "none")
-        let input = Pipe()
+        let input = Pipe.separate()
         let other = try Child(["async-value", file.path, "value"], input: input)
         #expect(await other.nextLine() == "none")
         for round in 0..<20 {
@@ -43,7 +43,7 @@ import Testing
         let file = folder.file("values.sqlite3")
         let engine = try SQLiteStorageEngine(openingFile: file, durability: .relaxed)
         let value = AsyncStoredValue(key: "value", default: "none", storage: engine)
-        let input = Pipe()
+        let input = Pipe.separate()
         let other = try Child(["async-value", file.path, "value"], input: input)
         for round in 0..<200 {
             if Bool.random(using: &random) {

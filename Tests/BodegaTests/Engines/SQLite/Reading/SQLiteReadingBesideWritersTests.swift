@@ -9,7 +9,7 @@ import Testing
 
     /// A process that writes on request.
     private struct Writer {
-        private let input = Pipe()
+        private let input = Pipe.separate()
         private let child: Child
 
         init(at folder: TemporaryFolder) async throws {
