@@ -10,7 +10,7 @@ import NIOCore
 /// A server of collections over HTTP.
 ///
 /// ```swift
-/// let database = try SQLiteStorageEngine(file: file)
+/// let database = try SQLiteStorageEngine(openingFile: file)
 /// let tokens = try AccessTokens(storage: database.collection(named: "tokens"))
 /// let server = StorageServer(access: tokens, collections: ["notes": try database.collection(named: "notes")])
 /// try await server.run()

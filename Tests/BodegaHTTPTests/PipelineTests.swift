@@ -117,8 +117,8 @@ func openNotes(
     @Test func `A wrong token is an error, not an empty store`() async throws {
         let server = try await APIServer.shared.value
         let wrong = MemorySecretStorage([SecretAddress(key: "token"): Data("wrong".utf8)])
-        #expect(await code { try await open(server, wrong) } == .permissionDenied)
-        #expect(await code { try await open(server, MemorySecretStorage()) } == .permissionDenied)
+        #expect(await code { try await open(server, wrong) } == .unauthorized)
+        #expect(await code { try await open(server, MemorySecretStorage()) } == .unauthorized)
     }
 
     @Test func `Without a refresh there is nothing to read without the server`() async throws {

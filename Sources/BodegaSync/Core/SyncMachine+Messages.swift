@@ -82,6 +82,8 @@ extension SyncMachine {
         package var firstDelay = Duration.milliseconds(500)
         /// The upper bound of each delay.
         package var maximumDelay = Duration.seconds(8)
+        /// The upper bound of the time that a server can ask for.
+        package var maximumRetryAfter = Duration.seconds(3_600)
         /// The time after which a request of another program is sent again, which may have ended.
         package var otherPatience = Duration.seconds(8)
         /// The time after which a request without an answer no longer holds up others.

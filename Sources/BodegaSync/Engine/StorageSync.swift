@@ -69,7 +69,10 @@ public final class StorageSync: StorageDatabase, Observable {
         try await self.init(local: local, remote: EngineSyncRemote(remote), options: options)
     }
 
-    deinit { Task { [runner] in await runner.end() } }
+    deinit {
+        state.finish()
+        Task { [runner] in await runner.end() }
+    }
 
     // MARK: Collections
 
@@ -124,10 +127,10 @@ public final class StorageSync: StorageDatabase, Observable {
     /// The state, observable with the Observation framework.
     public var status: SyncStatus { state.status(for: self) }
 
-    /// The state, now and after each change.
+    /// The state, now and after each change, until the synchronization is released.
     public var statusUpdates: AsyncStream<SyncStatus> { state.updates() }
 
-    /// What becomes of changes from now on.
+    /// What becomes of changes from now on, until the synchronization is released.
     public var outcomes: AsyncStream<SyncOutcome> { state.outcomes() }
 
     /// Pauses: nothing more is sent or read. Writes go to the outbox.
@@ -145,8 +148,8 @@ public final class StorageSync: StorageDatabase, Observable {
     /// Tries everything immediately, also what waits after a failure.
     public func syncNow() async { await runner.handle(.hurry) }
 
-    /// Waits until the remote database has all changes of the open collections that were written before, but those that
-    /// are parked, and what it had at the time of the call was read.
+    /// Waits for a moment at which the remote database has all changes of the open collections, but those that are
+    /// parked, and what it had at the time of the call was read. While an app goes on writing, there may be none.
     ///
     /// - Throws: `CancellationError` if the task is cancelled; without a network, nothing else ends the wait.
     public func settled() async throws {

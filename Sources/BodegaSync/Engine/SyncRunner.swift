@@ -152,7 +152,11 @@ actor SyncRunner {
             report(.pulling)
             do {
                 let (missing, unreadable) = try await work.pull(settling: answers)
-                if let missing { return failed(missing).map { .pulled(missing: $0) } }
+                if let missing {
+                    // The credentials are accepted.
+                    report(.needsCredentials(false))
+                    return failed(missing).map { .pulled(missing: $0) }
+                }
                 report(.reached(Date(), unreadable.map { SyncFailure($0) }))
                 return .pulled(missing: nil)
             } catch {

@@ -193,6 +193,16 @@ final class SyncState: Sendable {
 
     // MARK: Listening
 
+    /// Ends all streams.
+    func finish() {
+        let (updates, outcomes) = content.withLock { content in
+            defer { (content.updates, content.outcomes) = ([:], [:]) }
+            return (content.updates, content.outcomes)
+        }
+        for listener in updates.values { listener.finish() }
+        for listener in outcomes.values { listener.finish() }
+    }
+
     func updates() -> AsyncStream<SyncStatus> {
         let (stream, continuation) = AsyncStream<SyncStatus>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let number = content.withLock { content in

@@ -144,6 +144,19 @@ struct EnginePull: Sendable {
     }
 
     private func readableDeltas(since cursors: [String: StorageCursor]) async throws -> [String: Delta] {
+        do {
+            return try await deltasOfOneMoment(since: cursors)
+        } catch let error as StorageError where error.code == .tooLarge && cursors.count > 1 {
+            // More collections than a server reads together.
+            let names = cursors.keys.sorted()
+            let first = Set(names.prefix(names.count / 2))
+            let deltas = try await readableDeltas(since: cursors.filter { first.contains($0.key) })
+            let rest = try await readableDeltas(since: cursors.filter { !first.contains($0.key) })
+            return deltas.merging(rest) { $1 }
+        }
+    }
+
+    private func deltasOfOneMoment(since cursors: [String: StorageCursor]) async throws -> [String: Delta] {
         var requests: [(collection: String, engine: any StorageBackend, request: ChangesRequest)] = []
         for (collection, cursor) in cursors {
             let engine = try await engine(collection)

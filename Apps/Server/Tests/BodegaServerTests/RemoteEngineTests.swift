@@ -122,6 +122,73 @@ struct RemoteEngineTests {
         #expect(whole > 400)
     }
 
+    /// Answers like something between a client and its server.
+    private struct OtherTransport: HTTPStorageTransport {
+        let status: Int
+        let type: String
+        let body: String
+        /// Whether the description of the collection comes from the server.
+        let server: URL
+
+        func send(_ request: HTTPStorageRequest) async throws -> HTTPStorageResponse {
+            if request.url.path.hasSuffix("collections/notes") { return try await URLSessionTransport.shared.send(request) }
+            return HTTPStorageResponse(status: status, headers: ["Content-Type": type], body: Data(body.utf8))
+        }
+
+        func open(_ request: HTTPStorageRequest) async throws -> HTTPStorageStream {
+            let response = try await send(request)
+            let rest = Rest(response.body)
+            return HTTPStorageStream(head: response, nextPart: { rest.take() })
+        }
+
+        private final class Rest: @unchecked Sendable {
+            // @unchecked because a stream has one reader.
+            private var data: Data?
+            init(_ data: Data) { self.data = data }
+
+            func take() -> Data? {
+                defer { data = nil }
+                return data
+            }
+        }
+    }
+
+    @Test(
+        "An answer of something else than the server shows nothing about items, and refuses no change",
+        arguments: [
+            (200, "text/html", "<html>Please accept our terms.</html>", StorageError.Code.unreachable),
+            (200, "application/json", "{}", .unreachable), (204, "text/plain", "", .unreachable),
+            (200, "application/octet-stream", "\u{1}\u{2}", .unreachable), (400, "text/html", "Bad", .unreachable),
+            (405, "text/plain", "No", .unreachable), (409, "text/plain", "No", .unreachable),
+            (412, "text/plain", "", .unreachable), (422, "text/plain", "", .unreachable),
+            (501, "text/plain", "", .unreachable), (503, "text/html", "Later", .unreachable),
+            (401, "text/html", "Who?", .unauthorized), (403, "text/html", "No", .permissionDenied),
+            (413, "text/html", "Large", .tooLarge),
+        ])
+    func otherAnswers(status: Int, type: String, body: String, code: StorageError.Code) async throws {
+        let server = try await TestServer(["notes": MemoryStorageEngine()])
+        var options = RemoteStorageOptions()
+        options.retryPolicy.maximumAttempts = 1
+        let remote = try await RemoteStorageEngine(
+            connecting: server.url, collection: "notes", options: options,
+            transport: OtherTransport(status: status, type: type, body: body, server: server.url))
+        let key = CacheKey("k")
+        let calls: [(String, () async throws -> Void)] = [
+            ("write", { try await remote.write(Data("1".utf8), key: key) }),
+            ("remove", { try await remote.remove(key: key) }),
+            ("fetch", { _ = try await remote.fetch(key: key) }),
+            ("fetchStream", { _ = try await remote.fetchStream(key: key)?.data() }),
+            ("fetchAll", { _ = try await remote.fetchAll() }),
+            ("fetchCount", { _ = try await remote.fetchCount() }),
+            ("fetchCursor", { _ = try await remote.log?.fetchCursor() }),
+            ("fence", { _ = try await remote.server.fence(UUID()) }),
+        ]
+        for (name, call) in calls {
+            let failure = await #expect(throws: StorageError.self, "\(name)") { try await call() }
+            #expect(failure?.code == code, "\(name): \(failure?.description ?? "")")
+        }
+    }
+
     @Test("A server that is gone is reported, and followers go on when it is back")
     func restart() async throws {
         let engine = MemoryStorageEngine()
