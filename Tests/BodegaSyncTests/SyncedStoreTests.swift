@@ -261,7 +261,8 @@ import Testing
         for writer in writers { try await writer.value }
         for sync in [ada, bob, ada] { try await sync.settled() }
         let stored = try await server.collection(named: "tallies").fetch(key: CacheKey("1"))
-        #expect(try JSONDecoder().decode(Tally.self, from: try #require(stored)) == Tally(id: "1", n: rounds, m: rounds))
+        #expect(
+            try JSONDecoder().decode(Tally.self, from: try #require(stored)) == Tally(id: "1", n: rounds, m: rounds))
         #expect(try await ada.conflicts().isEmpty)
         #expect(try await bob.conflicts().isEmpty)
     }

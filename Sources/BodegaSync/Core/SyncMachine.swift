@@ -245,7 +245,8 @@ extension SyncMachine {
         var limit = limits.firstDelay
         for _ in 1..<max(failures, 1) where limit < limits.maximumDelay { limit *= 2 }
         // A server that names a date instead of seconds, for example, would be left alone for years.
-        return min(failure.retryAfter ?? .zero, limits.maximumRetryAfter) + min(limit, limits.maximumDelay) * random.fraction()
+        return min(failure.retryAfter ?? .zero, limits.maximumRetryAfter) + min(limit, limits.maximumDelay)
+            * random.fraction()
     }
 
     private mutating func add(_ id: UUID, groups: Int, _ state: Request.State, isOthers: Bool = false) {

@@ -36,9 +36,9 @@ public protocol SyncRemote: Sendable {
     ///   - places: The collections, each with the cursor that the last call has passed on; `nil` for all items.
     ///   - keys: Items whose versions are needed in any case.
     ///   - receive: Receives parts, in order. Each collection begins with
-    ///     ``SyncNews/begin(collection:isWhole:isOther:)`` and ends with ``SyncNews/end(collection:cursor:)``. One whose
-    ///     items were read can follow again, with what has changed since, so that all collections are from one moment
-    ///     at the end.
+    ///     ``SyncNews/begin(collection:isWhole:isOther:)`` and ends with ``SyncNews/end(collection:cursor:)`` or
+    ///     ``SyncNews/missing(collection:_:)``. One whose items were read can follow again, with what has changed
+    ///     since, so that all collections are from one moment at the end.
     /// - Throws: A `StorageError`, or the error of the receiver.
     func pull(
         _ places: [String: StorageCursor?], needing keys: [String: [CacheKey]],

@@ -131,7 +131,9 @@ struct RemoteEngineTests {
         let server: URL
 
         func send(_ request: HTTPStorageRequest) async throws -> HTTPStorageResponse {
-            if request.url.path.hasSuffix("collections/notes") { return try await URLSessionTransport.shared.send(request) }
+            if request.url.path.hasSuffix("collections/notes") {
+                return try await URLSessionTransport.shared.send(request)
+            }
             return HTTPStorageResponse(status: status, headers: ["Content-Type": type], body: Data(body.utf8))
         }
 

@@ -34,10 +34,8 @@ package struct MemoryHistory: Sendable {
         return StorageDelta(changes: isForeign ? Array(new) : [], cursor: self.cursor, isComplete: true)
     }
 
-    /// Whether a cursor is from another log in memory.
-    func isOther(_ cursor: StorageCursor) -> Bool {
-        cursor.rawValue.contains("/") && !cursor.rawValue.hasPrefix(id + "/")
-    }
+    /// Whether a cursor is from another log.
+    func isOther(_ cursor: StorageCursor) -> Bool { !cursor.rawValue.hasPrefix(id + "/") }
 
     private func cursor(at number: Int) -> StorageCursor { StorageCursor(rawValue: "\(id)/\(number)") }
 

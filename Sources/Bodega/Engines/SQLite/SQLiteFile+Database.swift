@@ -14,7 +14,8 @@ extension SQLiteFile: StorageDatabase {
             var batch = batch
             batch.origin = origin
             return (
-                table: engine.table, origin: origin, removing: batch.heedsReferences ? Removing(batch.operations, at: engine.now()) : nil,
+                table: engine.table, origin: origin,
+                removing: batch.heedsReferences ? Removing(batch.operations, at: engine.now()) : nil,
                 work: engine.work(for: batch)
             )
         }

@@ -86,7 +86,8 @@ struct SQLiteHistory: Sendable {
     ///
     /// Row 0 does not show it: its nonce is that of a reader's start, which a program forgets when it ends.
     func isOther(_ cursor: StorageCursor, in db: Database) throws -> Bool {
-        guard let row = SQLiteLog.Row(cursor), row.number > 0 else { return false }
+        guard let row = SQLiteLog.Row(cursor) else { return true }
+        if row.number == 0 { return false }
         guard let end = try end(in: db) else { return true }
         if row.number > end.number { return true }
         return try log.nonce(of: row.number, in: db).map { $0 != row.nonce } ?? false

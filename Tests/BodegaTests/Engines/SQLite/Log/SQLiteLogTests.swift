@@ -29,7 +29,7 @@ import Testing
         #expect(try await engine.fetchChanges(since: old, excluding: nil) == nil)
         let answer = try await engine.fetchChanges(ChangesRequest(since: old))
         #expect(answer.value == nil && !answer.report.isOtherLog)
-        for other in ["\(1 << 40)/1", "100000/1"] {
+        for other in ["\(1 << 40)/1", "100000/1", "\(UUID())/5"] {
             let answer = try await engine.fetchChanges(ChangesRequest(since: StorageCursor(rawValue: other)))
             #expect(answer.value == nil && answer.report.isOtherLog, "\(other)")
         }
