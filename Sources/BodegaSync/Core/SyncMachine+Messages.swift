@@ -48,6 +48,8 @@ extension SyncMachine {
         /// The remote database has answered that it can't apply the change now. Nothing was done, and nothing is wrong
         /// with the change.
         package var isPostponed = false
+        /// Another program reads the same.
+        package var isOvertaken = false
         /// The shortest time until the next attempt that the server asks for.
         package var retryAfter: Duration?
 
@@ -82,6 +84,9 @@ extension SyncMachine {
         package var firstDelay = Duration.milliseconds(500)
         /// The upper bound of each delay.
         package var maximumDelay = Duration.seconds(8)
+        /// The upper bound of the delay after pulls that other programs have overtaken. They bring what is new, too,
+        /// but would never come to an end if two began again and again.
+        package var maximumOvertakenDelay = Duration.seconds(300)
         /// The upper bound of the time that a server can ask for.
         package var maximumRetryAfter = Duration.seconds(3_600)
         /// The time after which a request of another program is sent again, which may have ended.

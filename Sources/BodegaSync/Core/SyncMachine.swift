@@ -243,10 +243,11 @@ extension SyncMachine {
     /// Architecture Blog, 2015.
     private mutating func delay(after failures: Int, _ failure: Failure) -> Duration {
         var limit = limits.firstDelay
-        for _ in 1..<max(failures, 1) where limit < limits.maximumDelay { limit *= 2 }
+        let maximum = failure.isOvertaken ? limits.maximumOvertakenDelay : limits.maximumDelay
+        for _ in 1..<max(failures, 1) where limit < maximum { limit *= 2 }
         // A server that names a date instead of seconds, for example, would be left alone for years.
-        return min(failure.retryAfter ?? .zero, limits.maximumRetryAfter) + min(limit, limits.maximumDelay)
-            * random.fraction()
+        let asked = min(failure.retryAfter ?? .zero, limits.maximumRetryAfter)
+        return asked + min(limit, maximum) * random.fraction()
     }
 
     private mutating func add(_ id: UUID, groups: Int, _ state: Request.State, isOthers: Bool = false) {

@@ -173,7 +173,10 @@ actor SyncRunner {
 
     private func failed(_ error: any Error) -> SyncMachine.Failure? {
         if hasEnded || error is CancellationError && Task.isCancelled { return nil }
-        let failure = SyncMachine.Failure(of: error)
+        var failure = SyncMachine.Failure(of: error)
+        failure.isOvertaken = error is PullOvertaken
+        // The other program goes on.
+        if failure.isOvertaken { return failure }
         syncLogger.debug("Synchronization failed. Retrying…", metadata: ["error": "\(error)"])
         report(.failed(failure.error))
         return failure

@@ -116,7 +116,8 @@ private actor PullInParts {
     private func store(_ count: Int) async throws {
         let part = items.prefix(count)
         let expected = pulls
-        if count == 0 { pulls += 1 }
+        // A pull that has begun before does not know what this part brings.
+        pulls += 1
         try await work.transact(
             part.map(\.item), needsPlace: true,
             moving: { [pulls] place in
@@ -183,10 +184,11 @@ private actor PullInParts {
 }
 
 extension OutboxStorage.SyncPlace {
-    /// Checks that no other program has stored a pull.
+    /// Checks that no other program has stored a pull, or a part of one.
     fileprivate func check(_ pulls: Int) throws {
-        guard self.pulls == pulls else {
-            throw StorageError(.locked, "Another program has synchronized the database in the meantime. Retrying…")
-        }
+        guard self.pulls == pulls else { throw PullOvertaken() }
     }
 }
+
+/// Another program has stored what it has read from the remote database.
+struct PullOvertaken: Error {}
