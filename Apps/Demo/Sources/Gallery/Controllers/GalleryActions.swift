@@ -7,7 +7,7 @@ import Logging
 struct GalleryActions {
     let controllers: GalleryControllers
 
-    private var noticeboard: Noticeboard { controllers.noticeboard }
+    var noticeboard: Noticeboard { controllers.noticeboard }
 
     // MARK: The easel
 
@@ -111,6 +111,18 @@ struct GalleryActions {
             } else {
                 let limit = AlbumsController.limit
                 noticeboard.show("You have \(limit) albums, which is the maximum. Remove some first.", isError: true)
+            }
+        }
+    }
+
+    /// Renames an album.
+    func renameAlbum(id: Album.ID, to name: String) async {
+        guard let name = text(name, "A name", limit: 60) else { return }
+        await attempt("The album could not be renamed") {
+            if let former = try await controllers.albums.rename(id, to: name) {
+                noticeboard.show("The album “\(former.name)” is now called “\(name)”.")
+            } else {
+                noticeboard.show("This album has already been removed.", isError: true)
             }
         }
     }
@@ -268,7 +280,7 @@ struct GalleryActions {
 
     // MARK: Failures
 
-    private func attempt(_ failure: String, _ action: () async throws -> Void) async {
+    func attempt(_ failure: String, _ action: () async throws -> Void) async {
         do {
             try await action()
         } catch PictureAPIError.unreachable {
