@@ -88,8 +88,7 @@ final class FavouritesController {
             let ids = Set(removed.map(\.id))
             // The albums are read, so that the removal can be undone.
             let former = albums.filter { !ids.isDisjoint(with: $0.favouriteIDs) }
-            // The engine would do it, too. But a device sends others the changes that its user has made, see
-            // `SyncController`.
+            // The engine does it, too, unless the gallery is synchronized; see `UnkeptReferences`.
             for album in former { try albums.update(id: album.id) { $0.favouriteIDs.removeAll(where: ids.contains) } }
             favourites.remove(removed)
             return Removal(favourites: removed, albums: former)

@@ -16,6 +16,13 @@ struct SyncActions {
         }
     }
 
+    /// Switches the server on or off.
+    func setServerOn(_ isOn: Bool) async {
+        await actions.attempt("The server could not be switched \(isOn ? "on" : "off")") {
+            try await sync.setServerOn(isOn)
+        }
+    }
+
     /// Keeps what is shown after a conflict.
     func keep(_ id: AlbumConflict.ID) async {
         await actions.attempt("The conflict could not be removed") {

@@ -28,17 +28,21 @@ final class SyncController {
     /// The changes that the server refuses.
     private(set) var refusals: [PendingChange] = []
 
+    /// Whether the server is switched on, `nil` if the user cannot switch it.
+    private(set) var serverIsOn: Bool?
+
     /// Fires when any of these has changed.
     let changes = Signal()
 
     private let sync: StorageSync
+    private let server: SyncServer?
     private let albums: Store<Album>
     private let logger: Logger
 
     /// Creates a controller. ``run()`` begins to synchronize.
     init(_ device: SyncedDevice, albums: Store<Album>, suite: String, logger: Logger) {
         self.device = device.name
-        sync = device.sync
+        (sync, server) = (device.sync, device.server)
         status = device.sync.status
         self.albums = albums
         self.logger = logger
@@ -71,13 +75,26 @@ final class SyncController {
         do {
             // An outbox that is empty need not be read.
             let pending = status.pending + status.parked > 0 ? try await sync.pending() : []
-            let own = pending.filter { $0.collection != GalleryStorage.sharedImagesCollection }
-            (waiting, refusals) = (own.count { $0.failure == nil }, own.filter { $0.failure != nil })
+            refusals = pending.filter { $0.failure != nil }
+            waiting = pending.count { change in
+                change.failure == nil && change.collection != GalleryStorage.sharedImagesCollection
+            }
         } catch {
             logger.error("The changes that wait could not be read.", metadata: ["error": "\(error)"])
         }
         self.status = status
+        serverIsOn = await server?.isOnline
         changes.send()
+    }
+
+    /// Switches the server on or off, for all devices.
+    ///
+    /// - Throws: An error if it cannot listen.
+    func setServerOn(_ isOn: Bool) async throws {
+        try await server?.setOnline(isOn)
+        // The device would also notice it itself, later.
+        await sync.syncNow()
+        await show(sync.status)
     }
 
     // MARK: Conflicts

@@ -42,6 +42,7 @@ import LocalServer
 ///     POST /conflicts/ID/keep       keeps what is shown
 ///     POST /conflicts/ID/use        version=local or remote
 ///     POST /sync/on, /sync/off      switches the synchronization of this device
+///     POST /sync/server/on, …/off   switches the server of all devices
 ///     POST /sync/retry              sends again what the server has refused
 ///     POST /sync/discard            gives it up
 ///

@@ -18,6 +18,8 @@ struct SyncRoutes: Sendable {
         }
         router.action("/sync/on") { _, _ in await actions.setOn(true) }
         router.action("/sync/off") { _, _ in await actions.setOn(false) }
+        router.action("/sync/server/on") { _, _ in await actions.setServerOn(true) }
+        router.action("/sync/server/off") { _, _ in await actions.setServerOn(false) }
         router.action("/sync/retry") { _, _ in await actions.retryRefusals() }
         router.action("/sync/discard") { _, _ in await actions.discardRefusals() }
     }

@@ -9,6 +9,8 @@ struct SyncedDevice: Sendable {
     let name: String
     /// The synchronization of its database with that of the server.
     let sync: StorageSync
+    /// The server, if the user can switch it.
+    let server: SyncServer?
 }
 
 extension GalleryStorage {
@@ -23,14 +25,16 @@ extension GalleryStorage {
     /// - Parameters:
     ///   - device: The name of the device.
     ///   - open: Opens a collection on the device.
-    ///   - server: Opens a collection of the server.
+    ///   - remote: Opens a collection of the server.
+    ///   - server: The server, if the user can switch it.
     ///   - secrets: Keeps the session.
     ///   - defaultsSuite: The suite of user defaults that stores the preferences.
     ///   - lock: The lock of the folder.
     init(
         device: String,
         _ open: @escaping @Sendable (String) throws -> any StorageBackend,
-        server: @escaping @Sendable (String) async throws -> any StorageEngine,
+        remote: @escaping @Sendable (String) async throws -> any StorageEngine,
+        server: SyncServer? = nil,
         secrets: any SecretStorage,
         defaultsSuite: String,
         lock: FolderLock? = nil
@@ -38,7 +42,11 @@ extension GalleryStorage {
         var options = SyncOptions()
         // Until all collections are open, because some transactions change several of them.
         options.startsPaused = true
-        let sync = try await StorageSync(local: { try open($0) }, remote: server, options: options)
+        // The server is on this machine, so attempts cost little.
+        options.maximumDelay = .seconds(2)
+        let sync = try await StorageSync(
+            local: { $0 == Album.collection ? UnkeptReferences(base: try open($0)) : try open($0) }, remote: remote,
+            options: options)
         // Images first, so that they are the first to be sent: no device shows a favourite before it has its image.
         let images = try await sync.collection(named: Self.sharedImagesCollection)
         let favourites = try await sync.collection(
@@ -48,7 +56,8 @@ extension GalleryStorage {
             favourites: favourites, albums: albums,
             easel: try open("easel"), images: try open("images"), sharedImages: images,
             archive: try open("archive"), archiveProgress: try open("archive-progress"),
-            secrets: secrets, defaultsSuite: defaultsSuite, device: SyncedDevice(name: device, sync: sync), lock: lock)
+            secrets: secrets, defaultsSuite: defaultsSuite,
+            device: SyncedDevice(name: device, sync: sync, server: server), lock: lock)
     }
 }
 

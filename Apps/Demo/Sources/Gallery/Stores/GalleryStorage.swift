@@ -64,7 +64,7 @@ public struct GalleryStorage: Sendable {
         let file = try SQLiteStorageEngine(opening: directory, databaseFilename: "gallery")
         try await self.init(
             device: device, { try file.collection(named: $0) },
-            server: { try await server.collection(named: $0, for: device) },
+            remote: { try await server.collection(named: $0, for: device) }, server: server,
             secrets: EncryptedFileSecretStorage(directory: directory.appending("secrets")),
             defaultsSuite: Self.defaultsSuite(of: directory), lock: lock)
     }

@@ -28,9 +28,6 @@ public actor SyncServer: Service, CustomStringConvertible {
         let file = try SQLiteStorageEngine(opening: directory, databaseFilename: "server")
         var engines: [String: any StorageEngine] = [:]
         for name in GalleryStorage.synchronizedCollections { engines[name] = try file.collection(named: name) }
-        // A favourite that one device removes must also leave an album that another device has just created.
-        try await engines[Album.collection]?.backend.references?.declareReferences(
-            Album.references.map(\.storageReference))
         var collections = StorageCollections(engines)
         // With them, a change that is sent twice because an answer was lost is made once.
         collections.receipts = try file.collection(named: "receipts")

@@ -34,9 +34,7 @@ extension ConflictsPage {
             ConflictView(conflict, now: albums[conflict.albumID], controllers.favourites.$favourites)
         }
         let refused = sync.refusals.map { change in
-            Refusal(
-                what: change.collection == Album.collection ? "An album" : "A favourite",
-                reason: change.failure?.message ?? "")
+            Refusal(what: change.collection.itemName, reason: change.failure?.message ?? "")
         }
         refusals = refused.isEmpty ? nil : Refusals(changes: refused)
         isEmpty = conflicts.isEmpty && refused.isEmpty
@@ -97,5 +95,16 @@ extension ConflictView {
             version("This device", conflict.local, .local), version("The other device", conflict.remote, .remote),
             version("Shown now", now, nil),
         ]
+    }
+}
+
+extension String {
+    /// What an item of the collection with this name is, for people.
+    fileprivate var itemName: String {
+        switch self {
+        case Album.collection: "An album"
+        case Favourite.collection: "A favourite"
+        default: "The picture of a favourite"
+        }
     }
 }

@@ -10,6 +10,13 @@ struct SyncView: Sendable {
     let kind: Kind
     /// The link to the conflicts, `nil` if there are none and nothing was refused.
     let decisions: String?
+    /// The server, `nil` if the user cannot switch it.
+    let server: Server?
+
+    /// The state of the server.
+    struct Server: Sendable {
+        let isOn: Bool
+    }
 
     /// The kind of state, which is a class of the stylesheet.
     enum Kind: String, Sendable {
@@ -23,6 +30,7 @@ extension SyncView {
     init(_ sync: SyncController) {
         (device, isOn) = (sync.device.capitalized, sync.isOn)
         (text, kind) = Self.state(sync.status, waiting: sync.waiting, refused: sync.refusals.count)
+        server = sync.serverIsOn.map(Server.init)
         decisions =
             switch (sync.conflicts.count, sync.refusals.count) {
             case (0, 0): nil
