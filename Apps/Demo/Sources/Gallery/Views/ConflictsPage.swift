@@ -57,6 +57,8 @@ struct ConflictView: Sendable {
         let canBeUsed: Bool
         /// The album, `nil` if it is removed.
         let album: AlbumCard?
+        /// Whether any version of the album has pictures.
+        let hasPictures: Bool
         let hasDisputedName: Bool
         let hasDisputedPictures: Bool
     }
@@ -83,12 +85,13 @@ extension ConflictView {
             } else {
                 "Both devices have changed the pictures of this album."
             }
+        let hasPictures = [now, conflict.local, conflict.remote].contains { $0?.favouriteIDs.isEmpty == false }
         func version(_ title: String, _ album: Album?, _ side: MergeSide?) -> Version {
             Version(
                 title: title, side: side?.rawValue,
                 canBeUsed: side.map { conflict.resolved(for: $0, from: now) != now } ?? false,
                 album: album.map { AlbumCard($0, favourites) },
-                hasDisputedName: conflict.disputed.contains(.name),
+                hasPictures: hasPictures, hasDisputedName: conflict.disputed.contains(.name),
                 hasDisputedPictures: conflict.disputed.contains(.pictures))
         }
         versions = [
