@@ -80,7 +80,7 @@ final class SyncController {
                 change.failure == nil && change.collection != GalleryStorage.sharedImagesCollection
             }
         } catch {
-            logger.error("The changes that wait could not be read.", metadata: ["error": "\(error)"])
+            log("The changes that wait could not be read.", error)
         }
         self.status = status
         serverIsOn = await server?.isOnline
@@ -103,9 +103,15 @@ final class SyncController {
         do {
             conflicts = try await sync.conflicts().compactMap(AlbumConflict.init)
         } catch {
-            logger.error("The conflicts could not be read.", metadata: ["error": "\(error)"])
+            log("The conflicts could not be read.", error)
         }
         changes.send()
+    }
+
+    private func log(_ what: Logger.Message, _ error: any Error) {
+        // The program ends.
+        if Task.isCancelled { return }
+        logger.error(what, metadata: ["error": "\(error)"])
     }
 
     /// Removes a conflict, and keeps what is shown.

@@ -98,6 +98,31 @@ struct SyncControllerTests {
         #expect(again == nil)
     }
 
+    @Test func `Of two changes of an album's pictures, the user chooses one`() async throws {
+        let galleries = try await SyncedGalleries()
+        await galleries.begin()
+        for id in ["a", "b", "c"] { try await galleries.add(id, galleries.laptop) }
+        let album = try #require(await galleries.laptop.albums.create(name: "Album", with: "a"))
+        await galleries.settle()
+        try await galleries.setOn(false)
+        _ = try await galleries.laptop.albums.add("b", to: album.id)
+        _ = try await galleries.phone.albums.add("c", to: album.id)
+        _ = try await galleries.phone.albums.rename(album.id, to: "New")
+        try await galleries.laptop.sync?.setOn(true)
+        await galleries.wait { laptop, _ in laptop.sync?.waiting == 0 && laptop.sync?.status.isSettled == true }
+        try await galleries.phone.sync?.setOn(true)
+        await galleries.wait { _, phone in phone.sync?.conflicts.isEmpty == false }
+        await galleries.settle()
+        #expect(galleries.shownAlbums == [["New: ac"], ["New: ac"]])
+        let conflict = try #require(galleries.phone.sync?.conflicts.first)
+        #expect(conflict.disputed == [.pictures])
+        // The name is not disputed, so it stays.
+        let favourites = galleries.phone.favourites.$favourites
+        _ = try await galleries.phone.sync?.use(.remote, of: conflict.id, favourites: favourites)
+        await galleries.settle()
+        #expect(galleries.shownAlbums == [["New: ab"], ["New: ab"]])
+    }
+
     @Test func `A removed album that another device has renamed comes back, and can be removed again`() async throws {
         let galleries = try await SyncedGalleries()
         await galleries.begin()
