@@ -14,7 +14,7 @@ struct SyncControllerTests {
 
     @Test func `A favourite appears on the other device together with its image`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         try await galleries.add("a", galleries.laptop)
         await galleries.wait { _, phone in !phone.favourites.favourites.isEmpty }
         let favourite = try #require(galleries.phone.favourites.favourites.first)
@@ -22,15 +22,15 @@ struct SyncControllerTests {
         let data = try #require(await galleries.phone.images.data(favourite.image))
         #expect(String(decoding: data, as: UTF8.self) == "<svg>a</svg>")
         // The image on the easel stays on its device.
-        await galleries.settle()
+        try await galleries.settle()
         #expect(try await galleries.server[GalleryStorage.sharedImagesCollection]?.base.fetchCount() == 1)
     }
 
     @Test func `Switched off, both devices go on; switched on, they agree`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         try await galleries.add("a", galleries.laptop)
-        await galleries.settle()
+        try await galleries.settle()
         try await galleries.setOn(false)
         try await galleries.add("b", galleries.laptop)
         _ = try await galleries.laptop.favourites.remove(id: "a")
@@ -42,7 +42,7 @@ struct SyncControllerTests {
         await galleries.wait { laptop, phone in laptop.sync?.waiting == 2 && phone.sync?.waiting == 2 }
 
         try await galleries.setOn(true)
-        await galleries.settle()
+        try await galleries.settle()
         for controllers in galleries.both {
             #expect(controllers.shownFavourites == "bc")
             // No page shows the favourite that was added to the album and removed at the same time.
@@ -58,17 +58,17 @@ struct SyncControllerTests {
     @Test(arguments: [MergeSide.local, .remote, nil])
     func `Of two names, the user chooses one, and both devices show it`(_ choice: MergeSide?) async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         try await galleries.add("a", galleries.laptop)
         let album = try #require(await galleries.laptop.albums.create(name: "Old", with: "a"))
-        await galleries.settle()
+        try await galleries.settle()
         try await galleries.setOn(false)
         _ = try await galleries.laptop.albums.rename(album.id, to: "Laptop")
         _ = try await galleries.phone.albums.rename(album.id, to: "Phone")
         try await galleries.laptop.sync?.setOn(true)
         await galleries.wait { laptop, _ in laptop.sync?.waiting == 0 && laptop.sync?.status.isSettled == true }
         try await galleries.phone.sync?.setOn(true)
-        await galleries.settle()
+        try await galleries.settle()
         await galleries.wait { _, phone in phone.sync?.conflicts.isEmpty == false }
         // The device that sends later wins, and reports what it has overwritten.
         #expect(galleries.laptop.shownAlbums == ["Phone: a"])
@@ -81,7 +81,7 @@ struct SyncControllerTests {
 
         // What has changed since stays.
         _ = try await galleries.laptop.albums.remove("a", from: album.id)
-        await galleries.settle()
+        try await galleries.settle()
         if let choice {
             let favourites = galleries.phone.favourites.$favourites
             #expect(try await sync.use(choice, of: conflict.id, favourites: favourites) != nil)
@@ -89,7 +89,7 @@ struct SyncControllerTests {
             #expect(try await sync.keep(conflict.id))
         }
         #expect(sync.conflicts.isEmpty)
-        await galleries.settle()
+        try await galleries.settle()
         let name = choice == .remote ? "Laptop" : "Phone"
         #expect(galleries.shownAlbums == [["\(name): "], ["\(name): "]])
         // The conflict is settled.
@@ -100,10 +100,10 @@ struct SyncControllerTests {
 
     @Test func `Of two changes of an album's pictures, the user chooses one`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         for id in ["a", "b", "c"] { try await galleries.add(id, galleries.laptop) }
         let album = try #require(await galleries.laptop.albums.create(name: "Album", with: "a"))
-        await galleries.settle()
+        try await galleries.settle()
         try await galleries.setOn(false)
         _ = try await galleries.laptop.albums.add("b", to: album.id)
         _ = try await galleries.phone.albums.add("c", to: album.id)
@@ -112,22 +112,22 @@ struct SyncControllerTests {
         await galleries.wait { laptop, _ in laptop.sync?.waiting == 0 && laptop.sync?.status.isSettled == true }
         try await galleries.phone.sync?.setOn(true)
         await galleries.wait { _, phone in phone.sync?.conflicts.isEmpty == false }
-        await galleries.settle()
+        try await galleries.settle()
         #expect(galleries.shownAlbums == [["New: ac"], ["New: ac"]])
         let conflict = try #require(galleries.phone.sync?.conflicts.first)
         #expect(conflict.disputed == [.pictures])
         // The name is not disputed, so it stays.
         let favourites = galleries.phone.favourites.$favourites
         _ = try await galleries.phone.sync?.use(.remote, of: conflict.id, favourites: favourites)
-        await galleries.settle()
+        try await galleries.settle()
         #expect(galleries.shownAlbums == [["New: ab"], ["New: ab"]])
     }
 
     @Test func `A removed album that another device has renamed comes back, and can be removed again`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         let album = try #require(await galleries.laptop.albums.create(name: "Old"))
-        await galleries.settle()
+        try await galleries.settle()
         try await galleries.setOn(false)
         _ = try await galleries.laptop.albums.rename(album.id, to: "New")
         _ = try await galleries.phone.albums.remove(id: album.id, includingFavourites: false)
@@ -135,30 +135,30 @@ struct SyncControllerTests {
         await galleries.wait { laptop, _ in laptop.sync?.waiting == 0 && laptop.sync?.status.isSettled == true }
         try await galleries.phone.sync?.setOn(true)
         await galleries.wait { _, phone in phone.sync?.conflicts.isEmpty == false }
-        await galleries.settle()
+        try await galleries.settle()
         #expect(galleries.phone.shownAlbums == ["New: "])
         let sync = try #require(galleries.phone.sync)
         let conflict = try #require(sync.conflicts.first)
         #expect(conflict.local == nil && conflict.remote?.name == "New" && conflict.disputed == [.existence])
         _ = try await sync.use(.local, of: conflict.id, favourites: galleries.phone.favourites.$favourites)
-        await galleries.settle()
+        try await galleries.settle()
         #expect(galleries.shownAlbums == [[], []])
     }
 
     @Test func `A removal is undone on both devices, with images and albums`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         for id in ["a", "b"] { try await galleries.add(id, galleries.laptop) }
         _ = try await galleries.laptop.albums.create(name: "Album", with: "a")
-        await galleries.settle()
+        try await galleries.settle()
         _ = try await galleries.laptop.favourites.remove(id: "a")
-        await galleries.settle()
+        try await galleries.settle()
         #expect(galleries.phone.shownFavourites == "b")
         #expect(galleries.phone.shownAlbums == ["Album: "])
         #expect(try await galleries.serverImages() == ["<svg>b</svg>"])
 
         _ = try await galleries.laptop.removals.undo()
-        await galleries.settle()
+        try await galleries.settle()
         #expect(galleries.phone.shownFavourites == "ab")
         #expect(galleries.phone.shownAlbums == ["Album: a"])
         #expect(try await galleries.serverImages() == ["<svg>a</svg>", "<svg>b</svg>"])
@@ -168,7 +168,7 @@ struct SyncControllerTests {
         // Another removal makes the former one final.
         _ = try await galleries.laptop.favourites.remove(id: "a")
         _ = try await galleries.laptop.favourites.remove(id: "b")
-        await galleries.settle()
+        try await galleries.settle()
         #expect(try await galleries.serverImages().isEmpty)
         #expect(try await galleries.laptopImages.fetchCount() == 3)
         await galleries.laptop.open()
@@ -177,15 +177,15 @@ struct SyncControllerTests {
 
     @Test func `An album that changes after a removal, before either is sent, is no conflict`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         for id in ["a", "b"] { try await galleries.add(id, galleries.laptop) }
         let album = try #require(await galleries.laptop.albums.create(name: "Album", with: "a"))
-        await galleries.settle()
+        try await galleries.settle()
         try await galleries.setOn(false)
         _ = try await galleries.laptop.favourites.remove(id: "a")
         _ = try await galleries.laptop.albums.add("b", to: album.id)
         try await galleries.setOn(true)
-        await galleries.settle()
+        try await galleries.settle()
         #expect(galleries.phone.shownAlbums == ["Album: b"])
         #expect(galleries.both.allSatisfy { $0.sync?.conflicts.isEmpty == true })
     }
@@ -194,13 +194,13 @@ struct SyncControllerTests {
         async throws
     {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         try await galleries.setOn(false)
         try await galleries.add("a", galleries.phone)
         try await galleries.add("a", galleries.laptop)
         let first = galleries.phone.favourites.favourites
         try await galleries.setOn(true)
-        await galleries.settle()
+        try await galleries.settle()
         #expect(galleries.laptop.favourites.favourites == first)
         #expect(try await galleries.laptop.images.data(first[0].image) != nil)
         #expect(galleries.both.allSatisfy { $0.sync?.conflicts.isEmpty == true })
@@ -208,7 +208,7 @@ struct SyncControllerTests {
 
     @Test func `A refused change stays on the device, and is sent again or given up`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         let albums = try #require(galleries.server[Album.collection])
         let sync = try #require(galleries.laptop.sync)
         for isRetried in [true, false] {
@@ -220,14 +220,14 @@ struct SyncControllerTests {
             albums.clearFaults()
             if isRetried { try await sync.retryRefusals() } else { try await sync.discardRefusals() }
             await galleries.wait { laptop, _ in laptop.sync?.refusals.isEmpty == true }
-            await galleries.settle()
+            try await galleries.settle()
             #expect(galleries.laptop.shownAlbums == ["Refused true: "])
         }
     }
 
     @Test func `Without a server, the page shows that the device is offline, and what waits`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         for engine in galleries.server.values {
             engine.inject(.fail(.reads, .every, with: StorageError(.unreachable, "The server is off.")))
             engine.inject(.fail(.writes, .every, with: StorageError(.unreachable, "The server is off.")))
@@ -237,14 +237,14 @@ struct SyncControllerTests {
             laptop.sync.map { SyncView($0).text } == "Offline · 1 change waits"
         }
         for engine in galleries.server.values { engine.clearFaults() }
-        await galleries.settle()
+        try await galleries.settle()
         #expect(galleries.phone.shownFavourites == "a")
         #expect(SyncView(try #require(galleries.laptop.sync)).text == "Everything is up to date")
     }
 
     @Test func `The choice to be off is stored`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         let sync = try #require(galleries.laptop.sync)
         try await sync.setOn(false)
         await galleries.wait { laptop, _ in laptop.sync?.status.isPaused == true }

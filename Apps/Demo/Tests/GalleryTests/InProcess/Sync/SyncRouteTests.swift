@@ -48,9 +48,9 @@ struct SyncRouteTests {
     /// Makes a conflict about the names of an album, which the phone reports.
     @MainActor
     private func makeConflict(_ galleries: SyncedGalleries) async throws {
-        await galleries.begin()
+        try await galleries.begin()
         let album = try #require(await galleries.laptop.albums.create(name: "Old"))
-        await galleries.settle()
+        try await galleries.settle()
         try await galleries.setOn(false)
         _ = try await galleries.laptop.albums.rename(album.id, to: "<Laptop>")
         _ = try await galleries.phone.albums.rename(album.id, to: "<Phone>")
@@ -58,12 +58,12 @@ struct SyncRouteTests {
         await galleries.wait { laptop, _ in laptop.sync?.waiting == 0 && laptop.sync?.status.isSettled == true }
         try await galleries.phone.sync?.setOn(true)
         await galleries.wait { _, phone in phone.sync?.conflicts.isEmpty == false }
-        await galleries.settle()
+        try await galleries.settle()
     }
 
     @Test func `Each page shows the device, the state and the switch`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         try await run(galleries) { client in
             for path in ["/", "/conflicts", "/archive"] {
                 let page = try await html(path, client)
@@ -79,7 +79,7 @@ struct SyncRouteTests {
             var page = try await html("/", client)
             #expect(page.contains(">Switched off<") && page.contains("action=\"/sync/on\""))
             try await post(client, "/sync/on")
-            await galleries.settle()
+            try await galleries.settle()
             page = try await html("/", client)
             #expect(page.contains(">Everything is up to date<") && page.contains("aria-checked=\"true\""))
         }
@@ -103,7 +103,7 @@ struct SyncRouteTests {
             }
             try await post(client, "/conflicts/\(id)/use", "version=base", .badRequest)
             try await post(client, "/conflicts/\(id)/\(decision)", decision == "use" ? "version=remote" : "")
-            await galleries.settle()
+            try await galleries.settle()
             let name = decision == "use" ? "<Laptop>" : "<Phone>"
             #expect(await galleries.shownAlbums == [["\(name): "], ["\(name): "]])
             #expect(try await html("/conflicts", client).contains("There is nothing to decide."))
@@ -115,7 +115,7 @@ struct SyncRouteTests {
 
     @Test func `Refused changes are listed with their reason, and are sent again or given up`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         try await run(galleries) { client in
             let albums = try #require(await galleries.server[Album.collection])
             for path in ["/sync/retry", "/sync/discard"] {
@@ -126,7 +126,7 @@ struct SyncRouteTests {
                 #expect(try await html("/conflicts", client).contains("An album: You &lt;may&gt; not."))
                 albums.clearFaults()
                 try await post(client, path)
-                await galleries.settle()
+                try await galleries.settle()
                 #expect(try await html("/conflicts", client).contains("There is nothing to decide."))
                 #expect(await galleries.laptop.shownAlbums == ["/sync/retry: "])
             }
@@ -135,7 +135,7 @@ struct SyncRouteTests {
 
     @Test func `An image that is not there yet is shown as a placeholder, and any other one is missing`() async throws {
         let galleries = try await SyncedGalleries()
-        await galleries.begin()
+        try await galleries.begin()
         let images = try #require(await galleries.server[GalleryStorage.sharedImagesCollection])
         images.inject(.fail(.writes, .every, with: StorageError(.permissionDenied, "No images.")))
         try await galleries.add("a", galleries.laptop)

@@ -19,6 +19,7 @@ final class SyncedGalleries {
     let server: [String: FaultyMemory]
     /// The images that are on the laptop only.
     let laptopImages: any StorageEngine
+    private let syncs: [StorageSync]
     private var tasks: [Task<Void, Never>] = []
 
     /// Creates galleries that do not synchronize yet.
@@ -29,22 +30,27 @@ final class SyncedGalleries {
         self.server = server
         let file = MemoryStorageEngine()
         laptopImages = file.collection(named: "images")
-        laptop = try await Self.gallery("laptop", file, server)
-        phone = try await Self.gallery("phone", MemoryStorageEngine(), server)
+        let laptop = try await Self.storage("laptop", file, server)
+        let phone = try await Self.storage("phone", MemoryStorageEngine(), server)
+        syncs = [laptop, phone].compactMap { $0.device?.sync }
+        (self.laptop, self.phone) = (Self.controllers(laptop), Self.controllers(phone))
     }
 
     deinit { for task in tasks { task.cancel() } }
 
-    private static func gallery(
+    private static func storage(
         _ device: String, _ file: MemoryStorageEngine, _ server: [String: FaultyMemory]
-    ) async throws -> GalleryControllers {
-        let storage = try await GalleryStorage(
+    ) async throws -> GalleryStorage {
+        try await GalleryStorage(
             device: device, { file.collection(named: $0) },
             remote: { name in
                 guard let engine = server[name] else { throw StorageError(.cannotOpen, "There is no \(name).") }
                 return engine
             },
             secrets: MemorySecretStorage(), defaultsSuite: "emporium-gallery-tests-\(UUID().uuidString)")
+    }
+
+    private static func controllers(_ storage: GalleryStorage) -> GalleryControllers {
         let connection = PictureAPIConnection(
             address: { "http://127.0.0.1:1" }, isOn: { true }, setOn: { _ in }, timeLimit: .seconds(180))
         return GalleryControllers(
@@ -59,16 +65,18 @@ final class SyncedGalleries {
     var shownAlbums: [[String]] { both.map { $0.shownAlbums } }
 
     /// Begins to synchronize.
-    func begin() async {
+    func begin() async throws {
         for controllers in both {
             await controllers.open()
             tasks.append(Task { await controllers.sync?.run() })
         }
-        await settle()
+        try await settle()
     }
 
     /// Waits until both have the same, and nothing waits.
-    func settle() async {
+    func settle() async throws {
+        // The first one again, for what the second one has sent.
+        for sync in syncs + syncs.prefix(1) { try await sync.settled() }
         await wait { laptop, phone in
             [laptop, phone].allSatisfy { controllers in
                 controllers.sync.map { $0.status.isSettled && $0.waiting == 0 } ?? false
@@ -80,7 +88,7 @@ final class SyncedGalleries {
     func wait(
         _ condition: @MainActor (_ laptop: GalleryControllers, _ phone: GalleryControllers) -> Bool
     ) async {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(15)
         while !condition(laptop, phone) {
             await Task.yield()
             if ContinuousClock.now < deadline { continue }
