@@ -6,7 +6,7 @@ import NIOHTTP1
 import Testing
 
 /// The program with two devices, as users start it.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized)
 struct SyncProgramTests {
 
     /// A visitor of one of the galleries, who uses forms.

@@ -9,7 +9,6 @@ import Testing
 
 /// Favourites and albums on two devices.
 @MainActor
-@Suite(.timeLimit(.minutes(5)))
 struct SyncControllerTests {
 
     @Test func `A favourite appears on the other device together with its image`() async throws {

@@ -10,7 +10,6 @@ import Testing
 @testable import Gallery
 
 /// The pages and forms of a gallery that is synchronized, without a browser.
-@Suite(.timeLimit(.minutes(5)))
 struct SyncRouteTests {
 
     /// Runs a body with a client of the phone's routes.

@@ -20,6 +20,8 @@ final class SyncedGalleries {
     /// The images that are on the laptop only.
     let laptopImages: any StorageEngine
     private let syncs: [StorageSync]
+    /// The number of galleries so far. Each has a suite of user defaults of its own, which the next run uses again.
+    private static var count = 0
     private var tasks: [Task<Void, Never>] = []
 
     /// Creates galleries that do not synchronize yet.
@@ -34,6 +36,7 @@ final class SyncedGalleries {
         let phone = try await Self.storage("phone", MemoryStorageEngine(), server)
         syncs = [laptop, phone].compactMap { $0.device?.sync }
         (self.laptop, self.phone) = (Self.controllers(laptop), Self.controllers(phone))
+        for controllers in both { controllers.sync?.$isOn.set(true) }
     }
 
     deinit { for task in tasks { task.cancel() } }
@@ -41,13 +44,14 @@ final class SyncedGalleries {
     private static func storage(
         _ device: String, _ file: MemoryStorageEngine, _ server: [String: FaultyMemory]
     ) async throws -> GalleryStorage {
-        try await GalleryStorage(
+        count += 1
+        return try await GalleryStorage(
             device: device, { file.collection(named: $0) },
             remote: { name in
                 guard let engine = server[name] else { throw StorageError(.cannotOpen, "There is no \(name).") }
                 return engine
             },
-            secrets: MemorySecretStorage(), defaultsSuite: "emporium-gallery-tests-\(UUID().uuidString)")
+            secrets: MemorySecretStorage(), defaultsSuite: "emporium-gallery-tests-\(count)")
     }
 
     private static func controllers(_ storage: GalleryStorage) -> GalleryControllers {
