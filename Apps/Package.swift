@@ -139,7 +139,7 @@ var demo: [Target] {
                 "GalleryDemo",
                 "LocalServer",
                 .product(name: "Bodega", package: "Emporium"),
-                .product(name: "BodegaRemote", package: "Emporium"),
+                .product(name: "BodegaServer", package: "Emporium"),
                 .product(name: "BodegaSync", package: "Emporium"),
                 .product(name: "BodegaTesting", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),

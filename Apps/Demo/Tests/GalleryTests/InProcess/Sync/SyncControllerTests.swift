@@ -40,8 +40,7 @@ struct SyncControllerTests {
         #expect(galleries.phone.shownFavourites == "ac")
         await galleries.wait { laptop, phone in laptop.sync?.waiting == 2 && phone.sync?.waiting == 2 }
 
-        try await galleries.setOn(true)
-        try await galleries.settle()
+        try await galleries.settleOneByOne()
         for controllers in galleries.both {
             #expect(controllers.shownFavourites == "bc")
             // No page shows the favourite that was added to the album and removed at the same time.
@@ -64,10 +63,7 @@ struct SyncControllerTests {
         try await galleries.setOn(false)
         _ = try await galleries.laptop.albums.rename(album.id, to: "Laptop")
         _ = try await galleries.phone.albums.rename(album.id, to: "Phone")
-        try await galleries.laptop.sync?.setOn(true)
-        await galleries.wait { laptop, _ in laptop.sync?.waiting == 0 && laptop.sync?.status.isSettled == true }
-        try await galleries.phone.sync?.setOn(true)
-        try await galleries.settle()
+        try await galleries.settleOneByOne()
         await galleries.wait { _, phone in phone.sync?.conflicts.isEmpty == false }
         // The device that sends later wins, and reports what it has overwritten.
         #expect(galleries.laptop.shownAlbums == ["Phone: a"])
@@ -107,11 +103,8 @@ struct SyncControllerTests {
         _ = try await galleries.laptop.albums.add("b", to: album.id)
         _ = try await galleries.phone.albums.add("c", to: album.id)
         _ = try await galleries.phone.albums.rename(album.id, to: "New")
-        try await galleries.laptop.sync?.setOn(true)
-        await galleries.wait { laptop, _ in laptop.sync?.waiting == 0 && laptop.sync?.status.isSettled == true }
-        try await galleries.phone.sync?.setOn(true)
+        try await galleries.settleOneByOne()
         await galleries.wait { _, phone in phone.sync?.conflicts.isEmpty == false }
-        try await galleries.settle()
         #expect(galleries.shownAlbums == [["New: ac"], ["New: ac"]])
         let conflict = try #require(galleries.phone.sync?.conflicts.first)
         #expect(conflict.disputed == [.pictures])
@@ -130,11 +123,8 @@ struct SyncControllerTests {
         try await galleries.setOn(false)
         _ = try await galleries.laptop.albums.rename(album.id, to: "New")
         _ = try await galleries.phone.albums.remove(id: album.id, includingFavourites: false)
-        try await galleries.laptop.sync?.setOn(true)
-        await galleries.wait { laptop, _ in laptop.sync?.waiting == 0 && laptop.sync?.status.isSettled == true }
-        try await galleries.phone.sync?.setOn(true)
+        try await galleries.settleOneByOne()
         await galleries.wait { _, phone in phone.sync?.conflicts.isEmpty == false }
-        try await galleries.settle()
         #expect(galleries.phone.shownAlbums == ["New: "])
         let sync = try #require(galleries.phone.sync)
         let conflict = try #require(sync.conflicts.first)
@@ -189,17 +179,17 @@ struct SyncControllerTests {
         #expect(galleries.both.allSatisfy { $0.sync?.conflicts.isEmpty == true })
     }
 
-    @Test func `The same picture on both devices is one favourite, the one that was added first, and no conflict`()
-        async throws
-    {
+    @Test(arguments: [true, false])
+    func `The same picture on both devices is one favourite, the one that was added first, and no conflict`(
+        _ isPhoneFirst: Bool
+    ) async throws {
         let galleries = try await SyncedGalleries()
         try await galleries.begin()
         try await galleries.setOn(false)
         try await galleries.add("a", galleries.phone)
         try await galleries.add("a", galleries.laptop)
         let first = galleries.phone.favourites.favourites
-        try await galleries.setOn(true)
-        try await galleries.settle()
+        try await galleries.settleOneByOne(phoneFirst: isPhoneFirst)
         #expect(galleries.laptop.favourites.favourites == first)
         #expect(try await galleries.laptop.images.data(first[0].image) != nil)
         #expect(galleries.both.allSatisfy { $0.sync?.conflicts.isEmpty == true })

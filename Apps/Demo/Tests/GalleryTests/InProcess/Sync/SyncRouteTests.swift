@@ -53,11 +53,8 @@ struct SyncRouteTests {
         try await galleries.setOn(false)
         _ = try await galleries.laptop.albums.rename(album.id, to: "<Laptop>")
         _ = try await galleries.phone.albums.rename(album.id, to: "<Phone>")
-        try await galleries.laptop.sync?.setOn(true)
-        await galleries.wait { laptop, _ in laptop.sync?.waiting == 0 && laptop.sync?.status.isSettled == true }
-        try await galleries.phone.sync?.setOn(true)
+        try await galleries.settleOneByOne()
         await galleries.wait { _, phone in phone.sync?.conflicts.isEmpty == false }
-        try await galleries.settle()
     }
 
     @Test func `Each page shows the device, the state and the switch`() async throws {

@@ -92,7 +92,7 @@ final class SyncedGalleries {
     func wait(
         _ condition: @MainActor (_ laptop: GalleryControllers, _ phone: GalleryControllers) -> Bool
     ) async {
-        let deadline = ContinuousClock.now + .seconds(15)
+        let deadline = ContinuousClock.now + .seconds(180)
         while !condition(laptop, phone) {
             await Task.yield()
             if ContinuousClock.now < deadline { continue }
@@ -105,6 +105,16 @@ final class SyncedGalleries {
     /// Switches both devices.
     func setOn(_ isOn: Bool) async throws {
         for controllers in both { try await controllers.sync?.setOn(isOn) }
+    }
+
+    /// Switches the devices on, the second one when the first one has sent its changes, and waits until they agree.
+    func settleOneByOne(phoneFirst isPhoneFirst: Bool = false) async throws {
+        let devices = zip(both, syncs)
+        for (controllers, sync) in isPhoneFirst ? devices.reversed() : Array(devices) {
+            try await controllers.sync?.setOn(true)
+            try await sync.settled()
+        }
+        try await settle()
     }
 
     /// Adds a favourite with a one-letter identifier.
