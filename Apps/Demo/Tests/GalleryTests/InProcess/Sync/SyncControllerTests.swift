@@ -164,6 +164,27 @@ struct SyncControllerTests {
         #expect(try await galleries.laptopImages.fetchCount() == 0)
     }
 
+    @Test func `A favourite that is removed on one device and added to an album on the other is gone on both`()
+        async throws
+    {
+        let galleries = try await SyncedGalleries()
+        try await galleries.begin()
+        try await galleries.add("a", galleries.laptop)
+        let album = try #require(await galleries.laptop.albums.create(name: "Album"))
+        try await galleries.settle()
+        try await galleries.laptop.sync?.setOn(false)
+        _ = try await galleries.laptop.favourites.remove(id: "a")
+        _ = try await galleries.phone.albums.add("a", to: album.id)
+        try await galleries.settleOneByOne(phoneFirst: true)
+        // The databases are the same, too.
+        #expect(galleries.laptop.contents == galleries.phone.contents)
+        for controllers in galleries.both {
+            #expect(controllers.shownFavourites == "")
+            #expect(AlbumPage(id: album.id, controllers, apiIsOn: true)?.cards.isEmpty == true)
+            #expect(controllers.sync?.conflicts.isEmpty == true)
+        }
+    }
+
     @Test func `An album that changes after a removal, before either is sent, is no conflict`() async throws {
         let galleries = try await SyncedGalleries()
         try await galleries.begin()
