@@ -12,6 +12,7 @@ extension BrowserTests {
     private func rename(_ name: String, _ tab: Tab) async throws {
         try await tab.click("#rename-album")
         try await tab.wait(for: "document.activeElement.id === 'new-name'")
+        try await tab.screenshot("album-rename")
         _ = try await tab.evaluate("document.activeElement.select(), ''")
         try await tab.type(name)
         try await tab.press(.enter)
@@ -60,6 +61,11 @@ extension BrowserTests {
                 for: "document.querySelector('#sync-state').innerText === 'Switched off · 2 changes wait'")
             try await laptop.wait(
                 for: "document.querySelector('#sync-state').innerText === 'Switched off · 1 change waits'")
+
+            try await phone.click("[popovertarget=settings]")
+            try await phone.wait(for: "document.querySelector('#settings').matches(':popover-open')")
+            try await phone.screenshot("sync-settings")
+            try await phone.press(.escape)
 
             // Switched on, they agree, and the one that has sent later reports the conflict.
             try await laptop.click("#sync-switch")

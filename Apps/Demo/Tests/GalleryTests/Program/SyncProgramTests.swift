@@ -121,7 +121,8 @@ struct SyncProgramTests {
         #expect(try await program.stop() == 0)
     }
 
-    @Test func `A folder that another program uses is refused, and the port must leave one for the phone`() async throws {
+    @Test func `A folder that another program uses is refused, and the port must leave one for the phone`() async throws
+    {
         let folder = try Folder()
         let first = try await DemoProgram(in: folder, "--sync")
         let failure = await #expect(throws: ServerProcess.Failure.self) { try await DemoProgram(in: folder, "--sync") }
