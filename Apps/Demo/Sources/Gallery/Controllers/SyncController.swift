@@ -77,7 +77,7 @@ final class SyncController {
             let pending = status.pending + status.parked > 0 ? try await sync.pending() : []
             refusals = pending.filter { $0.failure != nil }
             waiting = pending.count { change in
-                change.failure == nil && change.collection != GalleryStorage.sharedImagesCollection
+                change.failure == nil && change.collection != SyncedCollections.images
             }
         } catch {
             log("The changes that wait could not be read.", error)

@@ -14,12 +14,6 @@ struct SyncedDevice: Sendable {
 }
 
 extension GalleryStorage {
-    /// The name of the collection with the images of the favourites.
-    static let sharedImagesCollection = "favourite-images"
-
-    /// The names of the collections that devices have in common.
-    static let synchronizedCollections = [Favourite.collection, Album.collection, sharedImagesCollection]
-
     /// Opens the collections of a device.
     ///
     /// - Parameters:
@@ -48,7 +42,7 @@ extension GalleryStorage {
             local: { $0 == Album.collection ? UnkeptReferences(base: try open($0)) : try open($0) }, remote: remote,
             options: options)
         // Images first, so that they are the first to be sent: no device shows a favourite before it has its image.
-        let images = try await sync.collection(named: Self.sharedImagesCollection)
+        let images = try await sync.collection(named: SyncedCollections.images)
         let favourites = try await sync.collection(
             named: Favourite.collection, preserving: Favourite.self, policy: .firstAddition)
         let albums = try await sync.collection(named: Album.collection, preserving: Album.self)

@@ -25,7 +25,7 @@ final class DeviceAccess: StorageAccess, @unchecked Sendable {
     func client(bearing token: String?) async throws -> StorageClient? {
         guard let token, let device = lock.withLock({ devices[token] }) else { return nil }
         let scope = StorageScope(rights: .items)
-        let scopes = GalleryStorage.synchronizedCollections.map { ($0, scope) }
+        let scopes = SyncedCollections.names.map { ($0, scope) }
         return StorageClient(id: device, scopes: Dictionary(uniqueKeysWithValues: scopes))
     }
 }

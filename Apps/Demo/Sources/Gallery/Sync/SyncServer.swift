@@ -27,7 +27,7 @@ public actor SyncServer: Service, CustomStringConvertible {
     public init(directory: FileManager.Directory, logger: Logger) async throws {
         let file = try SQLiteStorageEngine(opening: directory, databaseFilename: "server")
         var engines: [String: any StorageEngine] = [:]
-        for name in GalleryStorage.synchronizedCollections { engines[name] = try file.collection(named: name) }
+        for name in SyncedCollections.names { engines[name] = try file.collection(named: name) }
         var collections = StorageCollections(engines)
         // With them, a change that is sent twice because an answer was lost is made once.
         collections.receipts = try file.collection(named: "receipts")

@@ -22,7 +22,7 @@ struct SyncControllerTests {
         #expect(String(decoding: data, as: UTF8.self) == "<svg>a</svg>")
         // The image on the easel stays on its device.
         try await galleries.settle()
-        #expect(try await galleries.server[GalleryStorage.sharedImagesCollection]?.base.fetchCount() == 1)
+        #expect(try await galleries.server[SyncedCollections.images]?.base.fetchCount() == 1)
     }
 
     @Test func `Switched off, both devices go on; switched on, they agree`() async throws {

@@ -132,7 +132,7 @@ struct SyncRouteTests {
     @Test func `An image that is not there yet is shown as a placeholder, and any other one is missing`() async throws {
         let galleries = try await SyncedGalleries()
         try await galleries.begin()
-        let images = try #require(await galleries.server[GalleryStorage.sharedImagesCollection])
+        let images = try #require(await galleries.server[SyncedCollections.images])
         images.inject(.fail(.writes, .every, with: StorageError(.permissionDenied, "No images.")))
         try await galleries.add("a", galleries.laptop)
         await galleries.wait { laptop, phone in

@@ -27,7 +27,7 @@ final class SyncedGalleries {
     /// Creates galleries that do not synchronize yet.
     init() async throws {
         let database = MemoryStorageEngine()
-        let names = GalleryStorage.synchronizedCollections
+        let names = SyncedCollections.names
         let server = Dictionary(uniqueKeysWithValues: names.map { ($0, FaultyMemory(database.collection(named: $0))) })
         self.server = server
         let file = MemoryStorageEngine()
@@ -124,7 +124,7 @@ final class SyncedGalleries {
 
     /// The images of favourites that the server has, in texts.
     func serverImages() async throws -> Set<String> {
-        let data = try await server[GalleryStorage.sharedImagesCollection]?.base.fetchAllData() ?? []
+        let data = try await server[SyncedCollections.images]?.base.fetchAllData() ?? []
         return Set(data.map { String(decoding: $0, as: UTF8.self) })
     }
 }
