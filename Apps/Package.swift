@@ -47,6 +47,9 @@ var demo: [Target] {
                 "LocalServer",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaRemote", package: "Emporium"),
+                .product(name: "BodegaServer", package: "Emporium"),
+                .product(name: "BodegaSync", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -136,6 +139,8 @@ var demo: [Target] {
                 "GalleryDemo",
                 "LocalServer",
                 .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaServer", package: "Emporium"),
+                .product(name: "BodegaSync", package: "Emporium"),
                 .product(name: "BodegaTesting", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),
                 // SQLite's C API, to stop the demo in the middle of a transaction.

@@ -41,6 +41,19 @@ final class AlbumsController {
         }
     }
 
+    /// Renames an album.
+    ///
+    /// - Returns: The album as it was before; `nil` if it has been removed.
+    /// - Throws: A `StorageError`. Nothing has changed then.
+    func rename(_ id: Album.ID, to name: String) async throws -> Album? {
+        // Both stores, because otherwise it could overwrite what another program or device changes in the album.
+        try await $albums.transaction(with: favourites) { albums, _ in
+            guard let former = albums[id] else { return nil }
+            try albums.update(id: id) { $0.name = name }
+            return former
+        }
+    }
+
     /// Adds a favourite to an album, at the end, unless it is already in it.
     ///
     /// - Returns: The favourite and the album; `nil` if either has been removed.

@@ -9,6 +9,8 @@ enum Change: String, Sendable, CaseIterable {
     case preferences
     case availability
     case notice
+    /// What waits to be synchronized, and conflicts.
+    case sync
     /// Pictures of the archive, of which a page shows a window.
     case archive
     /// No change: the connection is alive.
@@ -38,6 +40,7 @@ extension GalleryControllers {
             forward(preferences.$sortOrder.values, as: .preferences)
             forward(availability.changes.events, as: .availability)
             forward(noticeboard.changes.events, as: .notice)
+            if let sync { forward(sync.changes.events, as: .sync) }
             group.addTask {
                 while (try? await Task.sleep(for: heartbeat)) != nil { mailbox.post(.heartbeat) }
             }

@@ -86,8 +86,10 @@ final class FavouritesController {
         let removal = try await $favourites.transaction(with: albums) { favourites, albums in
             let removed = choose(favourites)
             let ids = Set(removed.map(\.id))
-            // The albums are read, so that the removal can be undone. The engine removes the favourites from them.
+            // The albums are read, so that the removal can be undone.
             let former = albums.filter { !ids.isDisjoint(with: $0.favouriteIDs) }
+            // The engine does it, too, unless the gallery is synchronized; see `UnkeptReferences`.
+            for album in former { try albums.update(id: album.id) { $0.favouriteIDs.removeAll(where: ids.contains) } }
             favourites.remove(removed)
             return Removal(favourites: removed, albums: former)
         }

@@ -7,7 +7,7 @@ import Logging
 struct GalleryActions {
     let controllers: GalleryControllers
 
-    private var noticeboard: Noticeboard { controllers.noticeboard }
+    var noticeboard: Noticeboard { controllers.noticeboard }
 
     // MARK: The easel
 
@@ -93,67 +93,6 @@ struct GalleryActions {
         await attempt("The favourites and albums could still not be loaded") {
             try await controllers.favourites.$favourites.reload()
             try await controllers.albums.$albums.reload()
-        }
-    }
-
-    // MARK: Albums
-
-    /// Creates an album.
-    ///
-    /// - Parameters:
-    ///   - name: Its name.
-    ///   - favouriteID: The first favourite in it, if any.
-    func createAlbum(name: String, with favouriteID: Favourite.ID?) async {
-        guard let name = text(name, "A name", limit: 60) else { return }
-        await attempt("The album “\(name)” could not be created") {
-            if try await controllers.albums.create(name: name, with: favouriteID) != nil {
-                noticeboard.show("The album “\(name)” has been created.")
-            } else {
-                let limit = AlbumsController.limit
-                noticeboard.show("You have \(limit) albums, which is the maximum. Remove some first.", isError: true)
-            }
-        }
-    }
-
-    /// Adds a favourite to an album.
-    func addFavourite(_ favouriteID: Favourite.ID, toAlbum id: Album.ID) async {
-        await attempt("The favourite could not be added to the album") {
-            show(try await controllers.albums.add(favouriteID, to: id)) { "“\($0)” is now in “\($1)”." }
-        }
-    }
-
-    /// Removes a favourite from an album.
-    func removeFavourite(_ favouriteID: Favourite.ID, fromAlbum id: Album.ID) async {
-        await attempt("The favourite could not be removed from the album") {
-            show(try await controllers.albums.remove(favouriteID, from: id)) { "“\($0)” is no longer in “\($1)”." }
-        }
-    }
-
-    private func show(_ change: (Favourite, Album)?, _ text: (_ title: String, _ name: String) -> String) {
-        guard let (favourite, album) = change else {
-            return noticeboard.show("The favourite or the album has already been removed.", isError: true)
-        }
-        noticeboard.show(text(favourite.picture.title, album.name))
-    }
-
-    /// Removes an album.
-    ///
-    /// - Parameters:
-    ///   - id: The album's identifier.
-    ///   - includesFavourites: Whether its favourites are removed as well, except for those in other albums.
-    func removeAlbum(id: Album.ID, includingFavourites includesFavourites: Bool) async {
-        await attempt("The album could not be removed") {
-            let removal = try await controllers.albums.remove(id: id, includingFavourites: includesFavourites)
-            guard let removal, let name = removal.album?.name else {
-                return noticeboard.show("This album has already been removed.")
-            }
-            let what =
-                switch removal.favourites.count {
-                case 0: "The album “\(name)” was removed."
-                case 1: "The album “\(name)” and one favourite were removed."
-                case let count: "The album “\(name)” and \(count) favourites were removed."
-                }
-            noticeboard.show(what, offersUndo: true)
         }
     }
 
@@ -254,7 +193,7 @@ struct GalleryActions {
     // MARK: Texts
 
     /// A text of a form without superfluous spaces; `nil`, with a notice, if it is empty or too long.
-    private func text(_ text: String, _ what: String, limit: Int) -> String? {
+    func text(_ text: String, _ what: String, limit: Int) -> String? {
         let text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         // A single character can have any number of bytes.
         if (1...limit).contains(text.count), text.utf8.count <= Self.byteLimit { return text }
@@ -268,7 +207,7 @@ struct GalleryActions {
 
     // MARK: Failures
 
-    private func attempt(_ failure: String, _ action: () async throws -> Void) async {
+    func attempt(_ failure: String, _ action: () async throws -> Void) async {
         do {
             try await action()
         } catch PictureAPIError.unreachable {

@@ -12,6 +12,8 @@ struct GalleryControllers {
     let archive: ArchiveController
     let account: AccountController
     let preferences: PreferencesController
+    /// The synchronization with other devices, `nil` if there is none.
+    let sync: SyncController?
     let availability = Availability()
     let noticeboard: Noticeboard
 
@@ -32,7 +34,7 @@ struct GalleryControllers {
         self.connection = connection
         self.logger = logger
         api = PictureClient(address: connection.address, timeLimit: connection.timeLimit)
-        images = ImageStore(engine: storage.images, logger: logger)
+        images = ImageStore(engine: storage.images, shared: storage.sharedImages, logger: logger)
         // On collections of one database, so that transactions can change both.
         let favouriteStore = Store<Favourite>(storage: storage.favourites)
         let albumStore = Store<Album>(storage: storage.albums)
@@ -46,6 +48,9 @@ struct GalleryControllers {
         account = AccountController(
             secrets: storage.secrets, api: api, availability: availability, logger: logger)
         preferences = PreferencesController(suite: storage.defaultsSuite)
+        sync = storage.device.map {
+            SyncController($0, albums: albumStore, suite: storage.defaultsSuite, logger: logger)
+        }
     }
 }
 
@@ -62,12 +67,19 @@ extension GalleryControllers {
             try await albums.$albums.itemsHaveLoaded()
             try await easel.$exhibit.valueHasLoaded()
             guard store.undecodable.isEmpty else { return }
-            var owned = Set(store.items.map(\.image))
+            var owned = images.isShared ? [] : Set(store.items.map(\.image))
             if let exhibit = easel.exhibit { owned.insert(exhibit.image) }
             let count = try await images.removeAll(except: owned)
             if count > 0 { logger.info("Removed orphaned images.", metadata: ["count": "\(count)"]) }
         } catch {
             logger.error("The stored data could not be loaded.", metadata: ["error": "\(error)"])
         }
+    }
+}
+
+extension GalleryControllers {
+    /// Whether an image that is not stored here belongs to a favourite of another device, and may still arrive.
+    func isExpecting(_ image: ImageKey) -> Bool {
+        images.isShared && favourites.favourites.contains { $0.image == image }
     }
 }

@@ -29,6 +29,7 @@ final class RemovalsController {
     func offerUndo(of removal: Removal) async {
         let former = last
         last = removal
+        await images.setAside(removal.favourites.map(\.image))
         await images.discard(former?.favourites.map(\.image) ?? [])
     }
 
@@ -40,6 +41,7 @@ final class RemovalsController {
         guard let removal = last else { return Removal(favourites: []) }
         last = nil
         do {
+            try await images.putBack(removal.favourites.map(\.image))
             let restored = try await favourites.transaction(with: albums) { favourites, albums in
                 let missing = removal.favourites.filter { !favourites.contains(id: $0.id) }
                 favourites.insert(missing)
@@ -52,6 +54,7 @@ final class RemovalsController {
                 return Removal(album: album, favourites: missing)
             }
             let kept = Set(restored.favourites.map(\.image))
+            await images.forget(kept.map { $0 })
             await images.discard(removal.favourites.map(\.image).filter { !kept.contains($0) })
             return restored
         } catch {

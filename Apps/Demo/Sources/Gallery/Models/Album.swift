@@ -4,9 +4,12 @@ import Bodega
 struct Album: Codable, Hashable, Sendable, Identifiable {
     /// The identifier; see ``Picture/isValidID(_:)``.
     let id: String
-    let name: String
+    var name: String
     /// The favourites in the album, in the order in which they were added.
     var favouriteIDs: [Favourite.ID] = []
+
+    /// The name of the albums' collection in the database.
+    static let collection = "albums"
 }
 
 extension Album: Queryable {

@@ -1,3 +1,5 @@
+import BodegaSync
+
 /// The contents of the pages' forms.
 enum Forms {
     /// The choice of a theme.
@@ -14,6 +16,16 @@ enum Forms {
     struct NewAlbum: Decodable {
         let name: String
         let favourite: String?
+    }
+
+    /// The new name of an album.
+    struct NewName: Decodable {
+        let name: String
+    }
+
+    /// The version of an album that is taken.
+    struct VersionChoice: Decodable {
+        let version: MergeSide
     }
 
     /// What is removed with an album.

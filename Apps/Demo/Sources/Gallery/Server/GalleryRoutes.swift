@@ -20,6 +20,7 @@ import LocalServer
 ///     POST /favourites/undo         restores what was removed last
 ///     POST /favourites/reload       loads the favourites and the albums again after a failure
 ///     POST /albums                  creates an album: name=…&favourite=ID, or without a favourite
+///     POST /albums/ID/name          renames it: name=…
 ///     POST /albums/ID/remove        removes it: favourites=keep or remove
 ///     POST /albums/ID/favourites/ID adds a favourite to an album
 ///     POST /albums/ID/favourites/ID/remove
@@ -34,6 +35,16 @@ import LocalServer
 ///     POST /api/on, /api/off        switches the API
 ///     POST /api/check               checks whether the API responds
 ///     POST /notice/dismiss
+///
+/// If the gallery is synchronized:
+///
+///     GET  /conflicts               the albums that several devices have changed, and what the server refuses
+///     POST /conflicts/ID/keep       keeps what is shown
+///     POST /conflicts/ID/use        version=local or remote
+///     POST /sync/on, /sync/off      switches the synchronization of this device
+///     POST /sync/server/on, …/off   switches the server of all devices
+///     POST /sync/retry              sends again what the server has refused
+///     POST /sync/discard            gives it up
 ///
 /// The response to a form is a redirect to the page that contained it. A script that sends `Prefer: return=minimal`
 /// gets 204.
@@ -74,6 +85,9 @@ struct GalleryRoutes: Sendable {
         addAlbums(to: router, actions)
         addArchive(to: router, actions)
         addSettings(to: router, actions)
+        if let sync = controllers.sync {
+            SyncRoutes(pages: pages, actions: SyncActions(sync: sync, actions: actions)).add(to: router)
+        }
         return router
     }
 
@@ -105,6 +119,10 @@ struct GalleryRoutes: Sendable {
             await actions.createAlbum(name: form.name, with: form.favourite)
         }
         router.page("/albums/{id}") { _, context in try await pages.album(context.itemID()) }
+        router.action("/albums/{id}/name") { request, context in
+            let form = try await request.decode(as: Forms.NewName.self, context: context)
+            await actions.renameAlbum(id: try context.itemID(), to: form.name)
+        }
         router.action("/albums/{id}/remove", leavesPage: true) { request, context in
             let form = try await request.decode(as: Forms.AlbumRemoval.self, context: context)
             await actions.removeAlbum(id: try context.itemID(), includingFavourites: form.favourites == .remove)

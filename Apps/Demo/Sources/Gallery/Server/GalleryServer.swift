@@ -57,6 +57,8 @@ public struct GalleryServer: Service, CustomStringConvertible {
     /// - Throws: An error if the server cannot listen.
     public func run() async throws {
         await controllers.open()
+        let synchronize = Task { await controllers.sync?.run() }
+        defer { synchronize.cancel() }
         let showFirst = Task { await showFirstPicture() }
         defer { showFirst.cancel() }
         try await serve()

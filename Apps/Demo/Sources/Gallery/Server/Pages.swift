@@ -51,6 +51,15 @@ struct Pages: Sendable {
         return html(await ArchivePage(search, page.objects, summary, controllers, apiIsOn: apiIsOn))
     }
 
+    /// The page with what the user of a synchronized gallery has to decide.
+    ///
+    /// - Throws: 404 if the gallery is not synchronized.
+    func conflicts() async throws -> Response {
+        let apiIsOn = await controllers.connection.isOn()
+        guard let sync = controllers.sync else { throw HTTPError(.notFound) }
+        return html(await ConflictsPage(sync, controllers, apiIsOn: apiIsOn))
+    }
+
     /// The page that explains an error.
     func problem(_ status: HTTPResponse.Status, headers: HTTPFields = [:]) async -> Response {
         let apiIsOn = await controllers.connection.isOn()
@@ -76,18 +85,28 @@ struct Pages: Sendable {
     /// The bytes come from the API. Shown as an image, an SVG document runs no scripts. Opened as a document, the
     /// policy makes it a sandbox without scripts and with an opaque origin.
     ///
+    /// If the image of a favourite has not been received from another device yet, the response is a placeholder, which
+    /// is 4 pixels wide, so that the page's script can recognize it.
+    ///
     /// - Throws: 404 if there is no such image, or an error of the storage.
     func image(_ key: String) async throws -> Response {
-        guard let key = ImageKey(key), let data = try await controllers.images.data(key) else {
-            throw HTTPError(.notFound)
+        guard let key = ImageKey(key) else { throw HTTPError(.notFound) }
+        if let data = try await controllers.images.data(key) {
+            // The bytes of a key never change.
+            return image(data, cacheControl: "private, max-age=31536000, immutable")
         }
-        return Response(
+        guard await controllers.isExpecting(key) else { throw HTTPError(.notFound) }
+        let placeholder = try Data(contentsOf: WebFiles.folder("Assets").appendingPathComponent("placeholder.svg"))
+        return image(placeholder, cacheControl: "no-store")
+    }
+
+    private func image(_ data: Data, cacheControl: String) -> Response {
+        Response(
             status: .ok,
             headers: [
                 .contentType: "image/svg+xml",
                 .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-                // The bytes of a key never change.
-                .cacheControl: "private, max-age=31536000, immutable",
+                .cacheControl: cacheControl,
             ],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: data))
         )

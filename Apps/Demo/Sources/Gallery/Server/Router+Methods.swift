@@ -70,6 +70,7 @@ private func returnPath(of request: Request) -> String {
     let path = referrer.dropFirst(prefix.count)
     // The search is parsed, and written again.
     if path == "archive" || path.hasPrefix("archive?") { return ArchiveSearch(URI("/\(path)")).path }
+    if path == "conflicts" { return "/conflicts" }
     // Only known paths, so that no other text gets into the header.
     let isItem = ["favourites/", "albums/"].contains { folder in
         path.hasPrefix(folder) && Picture.isValidID(path.dropFirst(folder.count))

@@ -8,6 +8,8 @@ struct Chrome: Sendable {
     let member: Member?
     let themes: [Choice]
     let orders: [Choice]
+    /// The synchronization, `nil` if the gallery is not synchronized.
+    let sync: SyncView?
 
     /// The signed-in user. The token is left out, so that no template can show it.
     struct Member: Sendable {
@@ -27,8 +29,9 @@ extension Chrome {
     @MainActor
     init(title: String, _ controllers: GalleryControllers, apiIsOn: Bool) {
         let preferences = controllers.preferences
+        let sync = controllers.sync.map(SyncView.init)
         self.init(
-            title: title,
+            title: sync.map { "\(title) · \($0.device)" } ?? title,
             theme: preferences.theme.rawValue,
             notice: controllers.noticeboard.notice,
             isOnline: controllers.availability.isOnline,
@@ -39,7 +42,8 @@ extension Chrome {
             },
             orders: SortOrder.allCases.map { order in
                 Choice(value: order.rawValue, label: order.label, isChosen: order == preferences.sortOrder)
-            }
+            },
+            sync: sync
         )
     }
 }

@@ -86,6 +86,23 @@ struct AlbumRouteTests {
         }
     }
 
+    @Test func `An album is renamed, and keeps its favourites`() async throws {
+        try await gallery.run { client, controllers in
+            _ = try await controllers.favourites.add(.stored("a", in: controllers.images))
+            let album = try #require(await controllers.albums.create(name: "Old", with: "a"))
+            let page = "/albums/\(album.id)"
+            #expect(try await post(client, "\(page)/name", "name=+New++%3Cname%3E", from: page) == page)
+            #expect(await notice(controllers) == "The album “Old” is now called “New <name>”.")
+            #expect(try await html(page, client).contains("value=\"New &lt;name&gt;\""))
+            #expect(await controllers.albums.albums.map(\.favouriteIDs) == [["a"]])
+            try await post(client, "\(page)/name", "name=")
+            #expect(await notice(controllers) == "A name must have 1 to 60 characters and at most 200 bytes.")
+            #expect(await controllers.albums.albums.map(\.name) == ["New <name>"])
+            try await post(client, "/albums/none/name", "name=x")
+            #expect(await notice(controllers) == "This album has already been removed.")
+        }
+    }
+
     @Test(
         arguments: [
             ("", "It is empty.", "Remove the album", nil),
@@ -117,7 +134,8 @@ struct AlbumRouteTests {
 
     @Test func `Invalid forms and unknown albums are refused`() async throws {
         let forms: [(String, String, HTTPResponse.Status)] = [
-            ("/albums", "", .badRequest), ("/albums/a/remove", "", .badRequest),
+            ("/albums", "", .badRequest), ("/albums/a/name", "", .badRequest), ("/albums/A/name", "name=x", .notFound),
+            ("/albums/a/remove", "", .badRequest),
             ("/albums/a/remove", "favourites=all", .badRequest), ("/albums/A/remove", "favourites=keep", .notFound),
             ("/albums/a/favourites/..%2Fx", "", .notFound), ("/albums/A/favourites/x/remove", "", .notFound),
         ]

@@ -85,9 +85,9 @@ function show(page) {
         morphChildren(document.body, page.body);
     });
     document.documentElement.dataset.live = events?.readyState === EventSource.OPEN;
-    // Browsers do not reload a picture whose connection was lost.
+    // Browsers do not reload a picture whose connection was lost, or that is still the placeholder, 4 pixels wide.
     for (const image of document.images) {
-        if (image.complete && image.naturalWidth === 0) image.src = image.getAttribute("src");
+        if (image.complete && [0, 4].includes(image.naturalWidth)) image.src = image.getAttribute("src");
     }
 }
 
