@@ -12,8 +12,8 @@ struct GallerySyncDemo: AsyncParsableCommand {
         commandName: "gallery-sync-demo",
         abstract: "Two live, offline-first galleries on Emporium, a laptop and a phone, that synchronize.",
         discussion: """
-            Serves two pages on 127.0.0.1 until it gets SIGINT (Ctrl-C) or SIGTERM, and then exits with status 0. Every \
-            user of this machine can open the pages; other machines cannot.
+            Serves two pages on 127.0.0.1 until it gets SIGINT (Ctrl-C) or SIGTERM, and then exits with status 0. \
+            Every user of this machine can open the pages; other machines cannot.
 
             Each gallery has its own address and its own folder in that of --data: laptop/ and phone/. It contains the \
             favourites, their pictures and the albums in gallery.sqlite3 and the session in secrets/. The preferences \

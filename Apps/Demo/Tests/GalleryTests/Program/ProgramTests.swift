@@ -56,8 +56,8 @@ struct ProgramTests {
         let program = try Data(contentsOf: DemoProgram.executable(name), options: .alwaysMapped)
         for module in ["BodegaServer", "BodegaRemote", "NIOSSL"] {
             // As in the names of symbols.
-            let name = Data("\(module.count)\(module)".utf8)
-            #expect((program.range(of: name) != nil) == hasServer, "\(module)")
+            let symbol = Data("\(module.count)\(module)".utf8)
+            #expect((program.range(of: symbol) != nil) == hasServer, "\(module)")
         }
     }
 
