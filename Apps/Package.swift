@@ -8,6 +8,7 @@ let package = Package(
     platforms: [.macOS(.v14)],
     products: [
         .executable(name: "gallery-demo", targets: ["GalleryDemo"]),
+        .executable(name: "gallery-sync-demo", targets: ["GallerySyncDemo"]),
         .library(name: "EngineProfiler", targets: ["EngineProfiler"]),
         .executable(name: "profiler", targets: ["ProfilerCLI"]),
         .executable(name: "bench", targets: ["Bench"]),
@@ -47,8 +48,6 @@ var demo: [Target] {
                 "LocalServer",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Bodega", package: "Emporium"),
-                .product(name: "BodegaRemote", package: "Emporium"),
-                .product(name: "BodegaServer", package: "Emporium"),
                 .product(name: "BodegaSync", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -89,8 +88,23 @@ var demo: [Target] {
             ],
             path: "Demo/Sources/LocalServer"
         ),
-        .executableTarget(
-            name: "GalleryDemo",
+        // The server of synchronized galleries. Its dependencies take minutes to build, so the demo without
+        // synchronization does without them.
+        .target(
+            name: "GallerySync",
+            dependencies: [
+                "Gallery",
+                .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaRemote", package: "Emporium"),
+                .product(name: "BodegaServer", package: "Emporium"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Demo/Sources/GallerySync"
+        ),
+        // What both programs share.
+        .target(
+            name: "GalleryCommand",
             dependencies: [
                 "Gallery",
                 "PictureAPI",
@@ -100,7 +114,27 @@ var demo: [Target] {
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            path: "Demo/Sources/GalleryCommand"
+        ),
+        .executableTarget(
+            name: "GalleryDemo",
+            dependencies: [
+                "Gallery",
+                "GalleryCommand",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             path: "Demo/Sources/GalleryDemo"
+        ),
+        .executableTarget(
+            name: "GallerySyncDemo",
+            dependencies: [
+                "Gallery",
+                "GalleryCommand",
+                "GallerySync",
+                .product(name: "Bodega", package: "Emporium"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Demo/Sources/GallerySyncDemo"
         ),
         .testTarget(
             name: "PictureAPITests",
@@ -137,6 +171,8 @@ var demo: [Target] {
                 "Gallery",
                 "PictureAPI",
                 "GalleryDemo",
+                "GallerySync",
+                "GallerySyncDemo",
                 "LocalServer",
                 .product(name: "Bodega", package: "Emporium"),
                 .product(name: "BodegaServer", package: "Emporium"),

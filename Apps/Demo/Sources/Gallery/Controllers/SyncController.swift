@@ -28,14 +28,14 @@ final class SyncController {
     /// The changes that the server refuses.
     private(set) var refusals: [PendingChange] = []
 
-    /// Whether the server is switched on, `nil` if the user cannot switch it.
+    /// Whether the server is switched on, `nil` until it is known.
     private(set) var serverIsOn: Bool?
 
     /// Fires when any of these has changed.
     let changes = Signal()
 
     private let sync: StorageSync
-    private let server: SyncServer?
+    private let server: SyncConnection
     private let albums: Store<Album>
     private let logger: Logger
 
@@ -83,7 +83,7 @@ final class SyncController {
             log("The changes that wait could not be read.", error)
         }
         self.status = status
-        serverIsOn = await server?.isOnline
+        serverIsOn = await server.isOn()
         changes.send()
     }
 
@@ -91,7 +91,7 @@ final class SyncController {
     ///
     /// - Throws: An error if it cannot listen.
     func setServerOn(_ isOn: Bool) async throws {
-        try await server?.setOnline(isOn)
+        try await server.setOn(isOn)
         // The device would also notice it itself, later.
         await sync.syncNow()
         await show(sync.status)

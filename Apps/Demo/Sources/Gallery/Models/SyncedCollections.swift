@@ -1,8 +1,8 @@
 /// The collections that devices have in common.
-enum SyncedCollections {
+public enum SyncedCollections {
     /// The name of the collection with the images of the favourites.
     static let images = "favourite-images"
 
     /// The names of all of them.
-    static let names = [Favourite.collection, Album.collection, images]
+    public static let names = [Favourite.collection, Album.collection, images]
 }

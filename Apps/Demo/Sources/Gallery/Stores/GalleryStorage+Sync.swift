@@ -9,8 +9,8 @@ struct SyncedDevice: Sendable {
     let name: String
     /// The synchronization of its database with that of the server.
     let sync: StorageSync
-    /// The server, if the user can switch it.
-    let server: SyncServer?
+    /// The connection to the server.
+    let server: SyncConnection
 }
 
 extension GalleryStorage {
@@ -19,16 +19,14 @@ extension GalleryStorage {
     /// - Parameters:
     ///   - device: The name of the device.
     ///   - open: Opens a collection on the device.
-    ///   - remote: Opens a collection of the server.
-    ///   - server: The server, if the user can switch it.
+    ///   - server: The connection to the server.
     ///   - secrets: Keeps the session.
     ///   - defaultsSuite: The suite of user defaults that stores the preferences.
     ///   - lock: The lock of the folder.
     init(
         device: String,
         _ open: @escaping @Sendable (String) throws -> any StorageBackend,
-        remote: @escaping @Sendable (String) async throws -> any StorageEngine,
-        server: SyncServer? = nil,
+        server: SyncConnection,
         secrets: any SecretStorage,
         defaultsSuite: String,
         lock: FolderLock? = nil
@@ -39,8 +37,8 @@ extension GalleryStorage {
         // The server is on this machine, so attempts cost little.
         options.maximumDelay = .seconds(2)
         let sync = try await StorageSync(
-            local: { $0 == Album.collection ? UnkeptReferences(base: try open($0)) : try open($0) }, remote: remote,
-            options: options)
+            local: { $0 == Album.collection ? UnkeptReferences(base: try open($0)) : try open($0) },
+            remote: server.collection, options: options)
         // Images first, so that they are the first to be sent: no device shows a favourite before it has its image.
         let images = try await sync.collection(named: SyncedCollections.images)
         let favourites = try await sync.collection(

@@ -57,14 +57,13 @@ public struct GalleryStorage: Sendable {
     /// - Parameters:
     ///   - directory: The folder.
     ///   - device: The name of the device, which no other one has.
-    ///   - server: The server. It can be off.
+    ///   - server: The connection to the server, which can be off.
     /// - Throws: A `StorageError`, as for a gallery that is not synchronized.
-    public init(directory: FileManager.Directory, device: String, server: SyncServer) async throws {
+    public init(directory: FileManager.Directory, device: String, server: SyncConnection) async throws {
         let lock = try FolderLock(directory)
         let file = try SQLiteStorageEngine(opening: directory, databaseFilename: "gallery")
         try await self.init(
-            device: device, { try file.collection(named: $0) },
-            remote: { try await server.collection(named: $0, for: device) }, server: server,
+            device: device, { try file.collection(named: $0) }, server: server,
             secrets: EncryptedFileSecretStorage(directory: directory.appending("secrets")),
             defaultsSuite: Self.defaultsSuite(of: directory), lock: lock)
     }

@@ -10,7 +10,7 @@ struct SyncView: Sendable {
     let kind: Kind
     /// The link to the conflicts, `nil` if there are none and nothing was refused.
     let decisions: String?
-    /// The server, `nil` if the user cannot switch it.
+    /// The server, `nil` until its state is known.
     let server: Server?
 
     /// The state of the server.

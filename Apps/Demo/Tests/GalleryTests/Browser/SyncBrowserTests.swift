@@ -21,7 +21,7 @@ extension BrowserTests {
 
     @Test func `Two devices agree, go on without each other, and show a conflict side by side`() async throws {
         let folder = try Folder()
-        let program = try await DemoProgram(in: folder, "--sync")
+        let program = try await DemoProgram(in: folder, sync: true)
         let addresses = program.announcement.matches(of: #/http://127.0.0.1:[0-9]+/#).map { String($0.0) }
         try await Browser.run { browser in
             let laptop = try await browser.open(addresses[0])

@@ -2,7 +2,7 @@ import Bodega
 import Browsing
 import Foundation
 
-/// The program as users run it, in a process and a folder of its own.
+/// One of the programs as users run it, in a process and a folder of its own.
 struct DemoProgram: Sendable {
     private let process: ServerProcess
 
@@ -10,19 +10,21 @@ struct DemoProgram: Sendable {
     ///
     /// - Parameters:
     ///   - folder: The folder of the program's data, which survives restarts.
+    ///   - sync: Whether it is the program with two galleries that synchronize.
     ///   - port: The port to listen on; any port by default.
     ///   - seed: The seed of the pictures.
     ///   - environment: Additions to the environment of the tests.
     ///   - options: Further options.
     init(
         in folder: Folder,
+        sync: Bool = false,
         port: Int = 0,
         seed: UInt64 = 11,
         environment: [String: String] = [:],
         _ options: String...
     ) async throws {
         process = try await ServerProcess(
-            Self.executable(),
+            Self.executable(sync ? "gallery-sync-demo" : "gallery-demo"),
             ["--data", folder.directory("data").url.path, "--port", "\(port)", "--seed", "\(seed)"]
                 // Notices stay until the test has seen them, however slow the machine is.
                 + ["--notice-seconds", "1000000"] + options,
@@ -51,16 +53,15 @@ struct DemoProgram: Sendable {
         try await process.stop(signal)
     }
 
-    /// The build puts the program into the same folder as the tests.
-    static func executable() throws -> URL {
+    /// The build puts the programs into the same folder as the tests.
+    static func executable(_ name: String) throws -> URL {
         let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
         let arguments = CommandLine.arguments.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
         let folders = [bundle?.deletingLastPathComponent(), Bundle.main.bundleURL].compactMap(\.self) + arguments
         for folder in folders {
-            let program = folder.appendingPathComponent("gallery-demo")
+            let program = folder.appendingPathComponent(name)
             if FileManager.default.isExecutableFile(atPath: program.path) { return program }
         }
-        throw ServerProcess.Failure(
-            description: "gallery-demo is not beside the tests, in \(folders.map(\.path)).")
+        throw ServerProcess.Failure(description: "\(name) is not beside the tests, in \(folders.map(\.path)).")
     }
 }

@@ -51,16 +51,32 @@ struct ProgramTests {
         #expect(try await program.stop() == 0)
     }
 
+    @Test(arguments: [("gallery-demo", false), ("gallery-sync-demo", true)])
+    func `Only the program that synchronizes is built with the server`(_ name: String, _ hasServer: Bool) throws {
+        let program = try Data(contentsOf: DemoProgram.executable(name), options: .alwaysMapped)
+        for module in ["BodegaServer", "BodegaRemote", "NIOSSL"] {
+            // As in the names of symbols.
+            let symbol = Data("\(module.count)\(module)".utf8)
+            #expect((program.range(of: symbol) != nil) == hasServer, "\(module)")
+        }
+    }
+
     @Test(
         arguments: [
-            (["--help"], 0, "The port to listen on"), (["--port", "70000"], 64, "from 0 to 65535"),
-            (["--port", "x"], 64, "--port"), (["--data", ""], 64, "must have a name"), (["--wat"], 64, "--wat"),
-            (["more"], 64, "more"),
+            (["gallery-demo", "--help"], 0, "The port to listen on"),
+            (["gallery-demo", "--port", "70000"], 64, "from 0 to 65535"),
+            (["gallery-demo", "--port", "x"], 64, "--port"),
+            (["gallery-demo", "--data", ""], 64, "must have a name"),
+            (["gallery-demo", "--wat"], 64, "--wat"),
+            (["gallery-demo", "more"], 64, "more"),
+            (["gallery-sync-demo", "--help"], 0, "a laptop and a phone"),
+            (["gallery-sync-demo", "--port", "65535"], 64, "from 0 to 65534"),
+            (["gallery-sync-demo", "--data", ""], 64, "must have a name"),
         ] as [([String], Int32, String)])
-    func `Options are explained and checked`(_ arguments: [String], _ status: Int32, _ text: String) async throws {
+    func `Options are explained and checked`(_ command: [String], _ status: Int32, _ text: String) async throws {
         let process = Process()
-        process.executableURL = try DemoProgram.executable()
-        process.arguments = arguments
+        process.executableURL = try DemoProgram.executable(command[0])
+        process.arguments = Array(command.dropFirst())
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output

@@ -60,7 +60,7 @@ struct SyncProgramTests {
         let folder = try Folder()
         // No proxy listens there.
         let environment = ["http_proxy": "http://127.0.0.1:1", "no_proxy": ""]
-        let program = try await DemoProgram(in: folder, environment: environment, "--sync")
+        let program = try await DemoProgram(in: folder, sync: true, environment: environment)
         #expect(program.announcement.contains("The gallery of the laptop is at http://127.0.0.1:"))
         #expect(program.announcement.contains("The gallery of the phone is at http://127.0.0.1:"))
         let (laptop, phone) = try devices(program)
@@ -72,7 +72,7 @@ struct SyncProgramTests {
 
     @Test func `A kill loses nothing, neither what is synchronized nor what waits`() async throws {
         let folder = try Folder()
-        let program = try await DemoProgram(in: folder, "--sync")
+        let program = try await DemoProgram(in: folder, sync: true)
         var (laptop, phone) = try devices(program)
         let shared = try await laptop.addFavourite()
         try await phone.wait(for: "data-id=\"\(shared)\"")
@@ -82,7 +82,7 @@ struct SyncProgramTests {
         let last = try await phone.addFavourite()
         #expect(try await program.stop(SIGKILL) == -SIGKILL)
 
-        let again = try await DemoProgram(in: folder, "--sync")
+        let again = try await DemoProgram(in: folder, sync: true)
         (laptop, phone) = try devices(again)
         try await laptop.wait(for: "Switched off · 1 change waits")
         try await phone.wait(for: "Everything is up to date")
@@ -103,7 +103,7 @@ struct SyncProgramTests {
 
     @Test func `While the server is off, both devices go on, and they catch up when it is on`() async throws {
         let folder = try Folder()
-        let program = try await DemoProgram(in: folder, "--sync")
+        let program = try await DemoProgram(in: folder, sync: true)
         let (laptop, phone) = try devices(program)
         try await phone.post("/sync/server/off")
         try await laptop.wait(for: "Offline")
@@ -124,12 +124,14 @@ struct SyncProgramTests {
     @Test func `A folder that another program uses is refused, and the port must leave one for the phone`() async throws
     {
         let folder = try Folder()
-        let first = try await DemoProgram(in: folder, "--sync")
-        let failure = await #expect(throws: ServerProcess.Failure.self) { try await DemoProgram(in: folder, "--sync") }
+        let first = try await DemoProgram(in: folder, sync: true)
+        let failure = await #expect(throws: ServerProcess.Failure.self) {
+            try await DemoProgram(in: folder, sync: true)
+        }
         #expect(failure?.description.contains("Another gallery is using") == true)
         #expect(try await first.stop() == 0)
         let wrong = await #expect(throws: ServerProcess.Failure.self) {
-            try await DemoProgram(in: folder, port: 65_535, "--sync")
+            try await DemoProgram(in: folder, sync: true, port: 65_535)
         }
         #expect(wrong?.description.contains("from 0 to 65534") == true)
     }

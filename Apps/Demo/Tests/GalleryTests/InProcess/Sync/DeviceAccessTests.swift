@@ -3,7 +3,7 @@ import BodegaServer
 import Foundation
 import Testing
 
-@testable import Gallery
+@testable import GallerySync
 
 /// What the server of synchronized galleries gives to whom.
 struct DeviceAccessTests {

@@ -47,10 +47,12 @@ final class SyncedGalleries {
         count += 1
         return try await GalleryStorage(
             device: device, { file.collection(named: $0) },
-            remote: { name in
-                guard let engine = server[name] else { throw StorageError(.cannotOpen, "There is no \(name).") }
-                return engine
-            },
+            server: SyncConnection(
+                collection: { name in
+                    guard let engine = server[name] else { throw StorageError(.cannotOpen, "There is no \(name).") }
+                    return engine
+                },
+                isOn: { true }, setOn: { _ in }),
             secrets: MemorySecretStorage(), defaultsSuite: "emporium-gallery-tests-\(count)")
     }
 

@@ -2,6 +2,7 @@ public import Bodega
 import BodegaRemote
 import BodegaServer
 public import Foundation
+public import Gallery
 public import Logging
 public import ServiceLifecycle
 
@@ -16,7 +17,7 @@ public actor SyncServer: Service, CustomStringConvertible {
     private var port = 0
     private var server: Task<Void, any Error>?
     private var lastSwitch: Task<Void, any Error>?
-    private var connections: [String: RemoteDatabase] = [:]
+    private var databases: [String: RemoteDatabase] = [:]
 
     /// Creates a server that is off.
     ///
@@ -39,7 +40,7 @@ public actor SyncServer: Service, CustomStringConvertible {
     public nonisolated var description: String { "Synchronization" }
 
     /// Whether the server listens.
-    var isOnline: Bool { server != nil }
+    private var isOnline: Bool { server != nil }
 
     /// Switches the server on, waits for the shutdown, and switches it off.
     public func run() async throws {
@@ -50,22 +51,23 @@ public actor SyncServer: Service, CustomStringConvertible {
 
     // MARK: Clients
 
-    /// Opens a collection for a device.
-    ///
-    /// - Throws: A `StorageError`, with the code `unreachable` if the server is off.
-    func collection(named name: String, for device: String) async throws -> any StorageEngine {
-        try await connection(of: device).collection(named: name)
+    /// The connection of a device, which the server knows by its name.
+    public nonisolated func connection(of device: String) -> SyncConnection {
+        SyncConnection(
+            collection: { try await self.database(of: device).collection(named: $0) },
+            isOn: { await self.isOnline },
+            setOn: { try await self.setOnline($0) })
     }
 
     /// The collections of one device are of one object, so that transactions can change several of them.
-    private func connection(of device: String) throws -> RemoteDatabase {
-        if let connection = connections[device] { return connection }
+    private func database(of device: String) throws -> RemoteDatabase {
+        if let database = databases[device] { return database }
         guard port != 0, let url = URL(string: "http://127.0.0.1:\(port)") else {
             throw StorageError(.unreachable, "The server has not been switched on yet.")
         }
-        let connection = try RemoteDatabase(url) { [access] in access.token(of: device) }
-        connections[device] = connection
-        return connection
+        let database = try RemoteDatabase(url) { [access] in access.token(of: device) }
+        databases[device] = database
+        return database
     }
 
     // MARK: Switching

@@ -1,6 +1,7 @@
 import Bodega
 import BodegaServer
 import Foundation
+import Gallery
 
 /// Gives each device a token, which is known to this program only and never stored.
 ///
