@@ -212,4 +212,25 @@ import Testing
         // What follows from the removal is the matter of the server.
         #expect(try await notes.fetch(key: Self.key("n")) == Data(#"{"id":"n","folder":"f"}"#.utf8))
     }
+
+    @Test func `Streams end when the synchronization is released`() async throws {
+        let shelf = Shelf()
+        var sync: StorageSync? = try await replica(MemoryStorageEngine(), of: shelf)
+        let (updates, outcomes) = (try #require(sync?.statusUpdates), try #require(sync?.outcomes))
+        sync = nil
+        for await _ in updates {}
+        for await _ in outcomes {}
+    }
+
+    @Test func `A server can't postpone requests for years`() {
+        var machine = SyncMachine(seed: 1)
+        _ = machine.step(.resume([]), now: .zero)
+        let failure = SyncMachine.Failure(
+            SyncFailure(code: "rateLimited", message: "Later."), isPostponed: true, retryAfter: .seconds(4_000_000_000))
+        let effects = machine.step(.pullFailed(failure), now: .seconds(1))
+        let waits = effects.compactMap { effect -> Duration? in
+            if case .wait(let time) = effect { time } else { nil }
+        }
+        #expect(waits.count == 1 && waits.allSatisfy { (.seconds(3_600)...(.seconds(3_610))).contains($0) })
+    }
 }

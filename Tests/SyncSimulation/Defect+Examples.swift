@@ -11,17 +11,19 @@ extension Defect {
     /// The first seed that finds the defect, and the faults if not all can happen.
     private var found: (seed: UInt64, faults: Set<SimulationOptions.Fault>?) {
         switch self {
-        case .appliedTwice, .seam, .editDuringUploadLost: (2, nil)
-        case .lossesNotReported: (3, nil)
-        case .answersOfPullsReordered: (5, nil)
+        case .appliedTwice, .seam, .editDuringUploadLost, .editReplacesSent: (2, nil)
+        case .lossesNotReported, .snapshotKeepsRemoved: (3, nil)
+        case .timersForgotten: (4, nil)
+        case .requestsOfOthersForgotten: (5, nil)
         case .parkedHoldsUpOthers: (7, nil)
         case .newIdentifierOnRepetition: (12, nil)
-        case .pullsOverlap, .logNotSearched: (19, nil)
-        case .snapshotKeepsRemoved: (40, nil)
-        case .cursorBeforeItems: (160, nil)
-        case .sentBeforePull: (242, nil)
-        case .notFenced: (467, nil)
-        case .reconnectionIsNoSignal: (3, [.loss])
+        case .logNotSearched: (19, nil)
+        case .cursorBeforeItems: (80, nil)
+        case .pullsOverlap: (163, nil)
+        case .notFenced: (243, nil)
+        case .sentBeforePull: (327, nil)
+        case .reconnectionIsNoSignal: (31, [.loss])
+        case .answersOfPullsReordered: (187, [.delay, .programs])
         case .voidReceiptsIgnored: (2_323, [.delay, .duplication, .loss])
         default: (1, nil)
         }
