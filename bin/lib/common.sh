@@ -11,10 +11,6 @@ else
     bold='' dim='' plain=''
 fi
 
-# The options of all debug builds. The compiler writes no index for editors: that takes a fifth of its time, and no
-# command needs it. Editors with SourceKit-LSP make their own.
-debug_build=(--disable-index-store)
-
 # Announces a step.
 step() {
     printf '%s== %s%s\n' "$bold" "$*" "$plain"

@@ -3,7 +3,7 @@
 # Builds a package and its tests with the given options. SwiftPM passes traits to the compiler in the order of a set.
 # Without deterministic hashing that order would change in every second call, which would rebuild everything.
 build_tests() {
-    SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests "${debug_build[@]}" "$@"
+    SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests "$@"
 }
 
 # Runs the tests of a built package with the given options. Fails if no test ran, so that a pattern without matches is
@@ -13,8 +13,7 @@ run_tests() {
     mkdir -p "$test_events"
     log=$(mktemp) events=$(mktemp "$test_events/XXXXXX")
     # Ctrl-C ends the tests, and `tee` still reads their remaining output.
-    swift test --skip-build "${debug_build[@]}" --event-stream-output-path "$events" "$@" 2>&1 |
-        tee -i "$log" || status=$?
+    swift test --skip-build --event-stream-output-path "$events" "$@" 2>&1 | tee -i "$log" || status=$?
     if [[ $status -eq 0 ]] && ! grep -qE 'Test run with [1-9][0-9]* tests?|Executed [1-9][0-9]* tests?,' "$log"; then
         rm -f "$log"
         fail "No test ran."
@@ -58,8 +57,7 @@ explain_failure() {
     pattern=$("$root/Tools/Steps/events" filter "$events" || true)
     if [[ -z $pattern ]]; then return; fi
     printf '\nTheir own output, when they run alone:\n'
-    env ${seed:+"$seed"} \
-        swift test --skip-build "${debug_build[@]}" ${options[@]+"${options[@]}"} --filter "$pattern" 2>&1 |
+    env ${seed:+"$seed"} swift test --skip-build ${options[@]+"${options[@]}"} --filter "$pattern" 2>&1 |
         grep -vE '^(◇|✔ Test|➜|↳ Test|Test Suite|\t Executed)' | tail -n 100 || true
     printf '\nTo repeat them: %sbin/test --filter "%s"\n' "${seed:+$seed }" "$pattern"
 }
