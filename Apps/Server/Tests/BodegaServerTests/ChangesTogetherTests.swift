@@ -11,6 +11,27 @@ import Testing
 /// The changes of several collections from one moment.
 @Suite("Changes of several collections", .timeLimit(.minutes(5)))
 struct ChangesTogetherTests {
+
+    @Test("More collections than a server reads together are synchronized")
+    func manyCollections() async throws {
+        let (database, local) = (MemoryStorageEngine(), MemoryStorageEngine())
+        let names = (0..<103).map { "c\($0)" }
+        let server = try await TestServer(StorageCollections { database.collection(named: $0) })
+        let remote = try RemoteDatabase(server.url)
+        let sync = try await StorageSync(
+            local: { local.collection(named: $0) }, remote: { try await remote.collection(named: $0) })
+        var engines: [SyncedStorageEngine] = []
+        for name in names { engines.append(try await sync.collection(named: name)) }
+        try await sync.settled()
+        for (name, engine) in zip(names, engines) { try await engine.write(Data(name.utf8), key: CacheKey("k")) }
+        try await database.collection(named: "c102").write(Data("other".utf8), key: CacheKey("o"))
+        try await sync.settled()
+        for name in names {
+            #expect(try await database.collection(named: name).fetch(key: CacheKey("k")) == Data(name.utf8))
+        }
+        #expect(try await engines[102].fetch(key: CacheKey("o")) == Data("other".utf8))
+    }
+
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 
     private typealias Requests = [(engine: any StorageBackend, request: ChangesRequest)]
@@ -279,26 +300,5 @@ private struct Random {
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
         return Int((value ^ (value >> 31)) % limit)
-    }
-
-    @Test("More collections than a server reads together are synchronized")
-    func manyCollections() async throws {
-        let (database, local) = (MemoryStorageEngine(), MemoryStorageEngine())
-        let names = (0..<103).map { "c\($0)" }
-        let server = try await TestServer(
-            Dictionary(uniqueKeysWithValues: names.map { ($0, database.collection(named: $0)) }))
-        let remote = try RemoteDatabase(server.url)
-        let sync = try await StorageSync(
-            local: { local.collection(named: $0) }, remote: { try await remote.collection(named: $0) })
-        var engines: [SyncedStorageEngine] = []
-        for name in names { engines.append(try await sync.collection(named: name)) }
-        try await sync.settled()
-        for (name, engine) in zip(names, engines) { try await engine.write(Data(name.utf8), key: CacheKey("k")) }
-        try await database.collection(named: "c102").write(Data("other".utf8), key: CacheKey("o"))
-        try await sync.settled()
-        for name in names {
-            #expect(try await database.collection(named: name).fetch(key: CacheKey("k")) == Data(name.utf8))
-        }
-        #expect(try await engines[102].fetch(key: CacheKey("o")) == Data("other".utf8))
     }
 }
