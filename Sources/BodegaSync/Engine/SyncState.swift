@@ -161,17 +161,18 @@ final class SyncState: Sendable {
 
     /// Counts if it is necessary, as soon as no transaction runs.
     private func countIfPossible() {
-        let mayCount = content.withLock { content in
-            if !content.mustCount || content.isCounting || !content.running.isEmpty { return false }
+        let start = content.withLock { content -> Int? in
+            if !content.mustCount || content.isCounting || !content.running.isEmpty { return nil }
             (content.mustCount, content.isCounting) = (false, true)
-            return true
+            return content.lastTransaction
         }
-        if mayCount { Task { await count() } }
+        if let start { Task { await count(after: start) } }
     }
 
-    private func count() async {
-        let (start, mustCountParked, known) = content.withLock { content in
-            (content.lastTransaction, content.mustCountParked, content.status.pending + content.status.parked)
+    /// - Parameter start: The last transaction that had begun when none was running.
+    private func count(after start: Int) async {
+        let (mustCountParked, known) = content.withLock { content in
+            (content.mustCountParked, content.status.pending + content.status.parked)
         }
         do {
             let count = try await outbox.records.fetchCount()
