@@ -95,7 +95,7 @@ final class SyncState: Sendable {
         countIfPossible()
     }
 
-    /// Counts the outbox after a signal that somebody has changed it, unless it was this program.
+    /// Counts the outbox after a signal of a change, unless this program has made it.
     func countAfterOthers() {
         let isOwn = content.withLock { content in
             defer { content.lastKnown = content.lastTransaction }

@@ -19,3 +19,18 @@ struct StoreJob<Item: StorableItem> {
     /// Reports the outcome to the caller.
     let finish: @MainActor (Result<Void, any Error>) -> Void
 }
+
+extension StoreJob {
+    /// Whether the steps are determined when its turn comes.
+    var isTransaction: Bool {
+        if case .transaction = work { true } else { false }
+    }
+
+    /// Whether both are operations of one kind, which can be written together.
+    func canShareBatch(with other: StoreJob) -> Bool {
+        switch (work, other.work) {
+        case (.steps, .steps), (.transaction, .transaction): true
+        default: false
+        }
+    }
+}

@@ -371,40 +371,11 @@ final class StorePipeline<Item: StorableItem> {
     }
 }
 
-extension StoreJob {
-    fileprivate var isTransaction: Bool {
-        if case .transaction = work { true } else { false }
-    }
-
-    fileprivate func canShareBatch(with other: StoreJob) -> Bool {
-        switch (work, other.work) {
-        case (.steps, .steps), (.transaction, .transaction): true
-        default: false
-        }
-    }
-}
-
 extension StoreState {
     /// Whether loading has ended.
     fileprivate var isSettled: Bool {
         if case .loading = self { false } else { true }
     }
-}
-
-extension StorageError {
-    /// The error of an operation on a store that is not loaded.
-    static func notLoaded(_ cause: any Error) -> StorageError {
-        StorageError(
-            .storeNotLoaded,
-            "The operation was refused, because the store could not be loaded. Nothing has changed. Call reload().",
-            cause: cause
-        )
-    }
-}
-
-extension StorageError.Code {
-    /// The store could not load its items, so it refuses to change them.
-    public static let storeNotLoaded = StorageError.Code(rawValue: "storeNotLoaded")
 }
 
 /// Runs a closure and returns its outcome.
