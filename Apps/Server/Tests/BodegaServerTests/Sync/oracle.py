@@ -85,14 +85,21 @@ def name(item):
 
 
 def removals(db):
-    """The removals that were in the outbox: items, times, and the versions that were removed."""
+    """The removals that were in the outbox: items, times, and the versions that were removed.
+
+    The second version is the one to remove if the first, which was on its way, has not reached the server.
+    """
+    def decoded(data):
+        return members(None if data is None else base64.b64decode(data))
+
     rows = db.execute("SELECT value, time FROM versions WHERE collection = ? AND value NOT NULL", (OUTBOX,))
     for value, time in rows:
         entry = json.loads(value)
         record = entry["record"]
         if "edit" in record and record["edit"].get("data") is None:
-            base = record["sent"].get("data") if "sent" in record else record.get("server")
-            yield name(entry["item"]), time, members(None if base is None else base64.b64decode(base))
+            sent = record.get("sent")
+            versions = [sent.get("data"), sent.get("base")] if sent else [record.get("server")] * 2
+            yield name(entry["item"]), time, [decoded(version) for version in versions]
 
 
 def lost_by_policy(db):
@@ -190,8 +197,9 @@ class Check:
             self.lost.append(lost_by_policy(db))
             stored, left = set(), collections.defaultdict(set)
             removed = collections.defaultdict(list)
-            for item, time, base in removals(db):
-                removed[item].append((time, base))
+            for item, time, (first, second) in removals(db):
+                has_arrived = any(new == first for _, _, new in self.history[item])
+                removed[item].append((time, first if has_arrived else second))
             for item, old, new, _ in versions(db):
                 stored.update((new or {}).values())
                 if old is None or new is None:
@@ -214,7 +222,9 @@ class Check:
                 if t.kind == "remove":
                     # Otherwise there was nothing to remove from the server. SQLite's time is rounded.
                     times = (t.time - 0.01, (t.end or 0) + 0.01)
-                    t.removed = [base for time, base in removed[t.items[0]] if times[0] < time < times[1]]
+                    t.removed = [
+                        version for time, version in removed[t.items[0]]
+                        if version is not None and times[0] < time < times[1]]
                     continue
                 t.is_stored = t.token in stored
                 if t.is_acknowledged and not t.is_stored:
