@@ -69,14 +69,21 @@ extension UnsafeRawBufferPointer {
 
     fileprivate var isOneLineOfJSON: Bool {
         guard let first, let last, first > UInt8(ascii: " "), last > UInt8(ascii: " "),
-            !contains(UInt8(ascii: "\n")), !contains(UInt8(ascii: "\r")),
+            !has(UInt8(ascii: "\n")), !has(UInt8(ascii: "\r")),
             isValidUTF8(self), JSONScanner.document(self) != nil
         else { return false }
         return isShallow
     }
 
+    private func has(_ byte: UInt8) -> Bool {
+        guard let baseAddress else { return false }
+        return memchr(baseAddress, Int32(byte), count) != nil
+    }
+
     private var isShallow: Bool {
-        // The maximum is not reached with fewer brackets.
+        // The maximum is not reached with fewer brackets. `[` and `{` differ in one bit.
+        let brackets = reduce(into: 0) { count, byte in count &+= byte & 0xDF == UInt8(ascii: "[") ? 1 : 0 }
+        if brackets <= Self.maximumDepth { return true }
         var depth = 0
         var (isText, isEscaped) = (false, false)
         for byte in self {

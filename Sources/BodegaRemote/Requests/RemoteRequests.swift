@@ -249,10 +249,7 @@ struct RemoteRequests: Sendable {
                 lines.append(part)
                 while let line = lines.next() {
                     let part = try read { try JSONPart(line) }
-                    guard
-                        line.starts(with: Self.beginsEnd) || line.starts(with: Self.beginsError)
-                            || line.starts(with: Self.beginsAgain)
-                    else {
+                    guard Self.isSign(line) else {
                         if try !failingBy({ try receive(part, nil) }) { return }
                         continue
                     }
@@ -268,9 +265,12 @@ struct RemoteRequests: Sendable {
         throw StorageError(.unreachable, "The answer of the server was cut off.")
     }
 
-    private static let beginsEnd = Array(#"{"end":"#.utf8)
-    private static let beginsError = Array(#"{"error":"#.utf8)
-    private static let beginsAgain = Array(#"{"restart":"#.utf8)
+    /// Whether a line is no item, but the last one, an error, or says that the items begin again.
+    private static func isSign(_ line: Data) -> Bool {
+        line.withUnsafeBytes { bytes in beginningsOfSigns.contains { bytes.starts(with: $0) } }
+    }
+
+    private static let beginningsOfSigns = [#"{"end":"#, #"{"error":"#, #"{"restart":"#].map { Array($0.utf8) }
 }
 
 /// Divides bytes into lines.

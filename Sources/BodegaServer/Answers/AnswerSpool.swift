@@ -9,12 +9,16 @@ import NIOCore
 /// limit, and beyond it in a temporary file.
 ///
 /// Bytes are read in the order in which they were appended: those in memory first, then those in the file, and then
-/// those that were appended to memory after the file had been read.
+/// those that wait to be written to the file together.
 final class AnswerSpool: Sendable {
     private static let memoryBytes = 1 << 20
+    /// The number of bytes that are written to the file together.
+    private static let partBytes = 256 << 10
 
     fileprivate struct State {
         var memory = ByteBuffer()
+        /// What comes after the file.
+        var tail = ByteBuffer()
         var file: StreamFile?
         var fileOffset = 0
         /// The space that the file takes.
@@ -24,7 +28,7 @@ final class AnswerSpool: Sendable {
         var isAbandoned = false
         var reader: CheckedContinuation<Void, Never>?
 
-        var isEmpty: Bool { memory.readableBytes == 0 && file == nil }
+        var isEmpty: Bool { memory.readableBytes == 0 && file == nil && tail.readableBytes == 0 }
     }
 
     private let state = Locked(State())
@@ -43,16 +47,15 @@ final class AnswerSpool: Sendable {
             guard state.total <= maximumBytes else {
                 throw StorageError(.tooLarge, "The answer is larger than \(maximumBytes) bytes. Ask for less.")
             }
-            if state.file == nil, state.memory.readableBytes + line.count > Self.memoryBytes {
-                state.file = try StreamFile.temporary()
-                state.fileOffset = 0
-            }
-            if let file = state.file {
-                try space.take(line.count)
-                state.fileBytes += line.count
-                try line.withUnsafeBytes { try file.blockingAppend($0) }
-            } else {
+            if state.file == nil, state.tail.readableBytes == 0,
+                state.memory.readableBytes + line.count <= Self.memoryBytes
+            {
                 state.memory.writeBytes(line)
+            } else if state.tail.readableBytes + line.count <= Self.partBytes {
+                state.tail.writeBytes(line)
+            } else {
+                try state.moveTailToFile(space)
+                try line.withUnsafeBytes { try state.write($0, to: space) }
             }
             return state.takeReader()
         }
@@ -72,7 +75,7 @@ final class AnswerSpool: Sendable {
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true
-            state.memory = ByteBuffer()
+            (state.memory, state.tail) = (ByteBuffer(), ByteBuffer())
             state.closeFile(space)
         }
     }
@@ -80,7 +83,7 @@ final class AnswerSpool: Sendable {
     /// Whether the answer has ended before any of it was read, with the bytes or the error.
     func whole() -> Result<ByteBuffer, any Error>? {
         state.withLock { state in
-            guard let end = state.end, state.file == nil else { return nil }
+            guard let end = state.end, state.file == nil, state.tail.readableBytes == 0 else { return nil }
             return end.map { state.memory }
         }
     }
@@ -107,7 +110,9 @@ final class AnswerSpool: Sendable {
                 defer { state.memory = ByteBuffer() }
                 return (state.memory, nil as (file: StreamFile, offset: Int)?)
             }
-            return (ByteBuffer(), state.file.map { ($0, state.fileOffset) })
+            if let file = state.file { return (ByteBuffer(), (file, state.fileOffset)) }
+            defer { state.tail = ByteBuffer() }
+            return (state.tail, nil)
         }
         if memory.readableBytes > 0 { return memory }
         if let place {
@@ -124,6 +129,20 @@ final class AnswerSpool: Sendable {
 }
 
 extension AnswerSpool.State {
+    fileprivate mutating func moveTailToFile(_ space: AnswerFileSpace) throws {
+        let tail = tail
+        self.tail.clear()
+        try tail.withUnsafeReadableBytes { try write($0, to: space) }
+    }
+
+    fileprivate mutating func write(_ bytes: UnsafeRawBufferPointer, to space: AnswerFileSpace) throws {
+        let file = try file ?? StreamFile.temporary()
+        if self.file == nil { (self.file, fileOffset) = (file, 0) }
+        try space.take(bytes.count)
+        fileBytes += bytes.count
+        try file.blockingAppend(bytes)
+    }
+
     fileprivate mutating func closeFile(_ space: AnswerFileSpace) {
         space.giveBack(fileBytes)
         (file, fileBytes) = (nil, 0)

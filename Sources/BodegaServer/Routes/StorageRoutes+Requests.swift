@@ -173,7 +173,7 @@ private struct JSONFields: JSONObjectMember, ExpressibleByDictionaryLiteral {
 
 extension StorageItem {
     func line(_ fields: StorageFields, scan: Int = 0) -> [UInt8] {
-        JSONObjectWriter.object { object in
+        JSONObjectWriter.object(reserving: data.count + 64) { object in
             if scan > 0 { object.add("scan", scan) }
             add(to: &object, fields)
         }
@@ -182,8 +182,8 @@ extension StorageItem {
 
 extension JSONObjectWriter {
     /// A line with an object.
-    static func object(_ body: (inout JSONObjectWriter) -> Void) -> [UInt8] {
-        var object = JSONObjectWriter()
+    static func object(reserving capacity: Int = 0, _ body: (inout JSONObjectWriter) -> Void) -> [UInt8] {
+        var object = JSONObjectWriter(reserving: capacity)
         body(&object)
         return object.line()
     }

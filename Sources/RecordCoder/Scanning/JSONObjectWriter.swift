@@ -4,7 +4,12 @@ package struct JSONObjectWriter {
     private var isEmpty = true
 
     /// Begins an object.
-    package init() { bytes.append(UInt8(ascii: "{")) }
+    ///
+    /// - Parameter capacity: The number of bytes that it will probably have.
+    package init(reserving capacity: Int = 0) {
+        bytes.reserveCapacity(capacity)
+        bytes.append(UInt8(ascii: "{"))
+    }
 
     /// The members of an object. Those that are `nil` are left out.
     package typealias Members = KeyValuePairs<String, (any JSONMember)?>

@@ -106,6 +106,12 @@ package struct JSONScanner {
         try expect(UInt8(ascii: "\""))
         let start = position
         while position < bytes.count {
+            // Most bytes need no look of their own.
+            if position + 8 <= bytes.count, let base = bytes.baseAddress {
+                let special = ByteWord(at: base + position).needingEscape
+                position += special.firstMarkedByte
+                if special == 0 { continue }
+            }
             switch bytes[position] {
             case UInt8(ascii: "\""):
                 position += 1

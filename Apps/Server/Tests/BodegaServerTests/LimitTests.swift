@@ -176,6 +176,37 @@ struct LimitTests {
         }
     }
 
+    @Test("keeps the order of an answer that is in memory and on disk")
+    func answerOrder() async throws {
+        let server = try await server { _ in }
+        // Some lines go to the file alone, others together.
+        let sizes = (0..<3_000).map { $0 % 100 == 99 ? 300_000 : $0 % 7 == 0 ? 6_000 : 10 }
+        for (number, size) in sizes.enumerated() {
+            let data = Data("\"\(String(repeating: "x", count: size))\"".utf8)
+            try await database.write(data, key: CacheKey("\(number)"))
+        }
+        let token = try await token()
+        var request = request(server, "/scan", token)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        request.body = .bytes(ByteBuffer(string: "{}"))
+        var body = try await HTTPClient.shared.execute(request, timeout: .seconds(60)).body.makeAsyncIterator()
+        var answer = try #require(try await body.next())
+        // The client reads the rest after others were answered.
+        for _ in 0..<100 { #expect(try await response(server, "", token).status == .ok) }
+        while var part = try await body.next() { answer.writeBuffer(&part) }
+        struct Line: Decodable {
+            let key: String?
+            let value: String?
+        }
+        let lines = try answer.readableBytesView.split(separator: UInt8(ascii: "\n")).map {
+            try JSONDecoder().decode(Line.self, from: Data($0))
+        }
+        #expect(lines.dropLast().compactMap(\.key) == sizes.indices.map { "\($0)" })
+        #expect(lines.dropLast().compactMap(\.value?.count) == sizes)
+        #expect(lines.last?.key == nil)
+    }
+
     // MARK: Requests and streams
 
     @Test("answers a client that sends more requests than it may with the time to wait")

@@ -58,15 +58,17 @@ struct NginxTests {
             HTTPStorageRequest(method: .get, url: url, maximumResponseBytes: 1 << 20, timeLimit: .seconds(100)))
         var parts = stream.makeAsyncIterator()
         var text = ""
-        // Each event must arrive before the next one is made.
+        // Each event must arrive before the next one is made. A heartbeat, which comes now and then, would bring what was
+        // buffered, and then each event would wait for one.
+        var heartbeats: Set<Int> = []
         for number in 0..<20 {
             try await database.write(Data(), key: CacheKey("event-\(number)"))
             while !text.contains("event-\(number)\"") {
                 text += String(decoding: try #require(try await parts.next()), as: UTF8.self)
             }
+            heartbeats.insert(text.components(separatedBy: "\n:\n").count)
         }
-        // A heartbeat would have brought what was buffered.
-        #expect(!text.contains("\n:\n"))
+        #expect(heartbeats.count < 10)
         await server.stop()
     }
 
