@@ -299,6 +299,7 @@ var server: [Target] {
                 .product(name: "BodegaHTTP", package: "Emporium"),
                 .product(name: "BodegaRemote", package: "Emporium"),
                 .product(name: "BodegaServer", package: "Emporium"),
+                .product(name: "BodegaSync", package: "Emporium"),
                 .product(name: "BodegaTestSupport", package: "Emporium"),
                 .product(name: "BodegaTesting", package: "Emporium"),
                 .product(name: "BodegaWebTokens", package: "Emporium"),

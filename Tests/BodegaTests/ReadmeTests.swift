@@ -42,7 +42,7 @@ import Testing
         "Tests/BoutiqueTests/Store/TransactionsGuideTests.swift",
         "Tests/BoutiqueTests/Store/ReferencesGuideTests.swift",
         "Tests/BoutiqueTests/Queries/RelatedItemsGuideTests.swift", "Tests/BodegaSyncTests/SyncGuideTests.swift",
-        "Tests/BodegaSyncTests/SyncConflictsGuide.swift",
+        "Tests/BodegaSyncTests/SyncConflictsGuide.swift", "Apps/Server/Tests/BodegaServerTests/ServerGuideTests.swift",
     ]
 
     @Test("Every Swift snippet is compiled and run", arguments: documents)
@@ -54,6 +54,8 @@ import Testing
         #expect(!snippets.isEmpty)
         // Snippets for a manifest begin with a dot, or are a whole manifest.
         for snippet in snippets where !snippet[0].hasPrefix(".") && !snippet[0].hasPrefix("// swift-tools-version") {
+            // `ServerGuideTests` of Apps checks these: the last line serves until it is stopped, and is not run.
+            if snippet.contains("import BodegaServer") { continue }
             #expect(sources.contains { contains($0, snippet) }, "not compiled:\n\(snippet.joined(separator: "\n"))")
         }
     }

@@ -8,14 +8,9 @@ struct Note: Codable, Sendable, Identifiable {
     var isDone = false
 }
 
-@MainActor
-@Observable
-final class NotesModel {
+@MainActor @Observable final class NotesModel {
     @ObservationIgnored @Stored var notes: [Note]  // does its own tracking
-
-    init(_ store: Store<Note>) {
-        _notes = Stored(in: store)
-    }
+    init(_ store: Store<Note>) { _notes = Stored(in: store) }
 
     func write(_ text: String) async throws {
         try await $notes.insert(Note(id: UUID().uuidString, text: text))  // on disk when it returns
@@ -26,14 +21,11 @@ final class NotesModel {
     }
 }
 
-@main
-struct Program {
-    @MainActor
-    static func main() async throws {
+@main struct Program {
+    @MainActor static func main() async throws {
         let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Notes"))
         let store = try await Store<Note>(storage: engine)
         let model = NotesModel(store)
-
         try await model.write("Buy milk")
         print(model.notes.map(\.text))  // the second run prints two notes
     }

@@ -26,7 +26,8 @@ describe_targets() {
 # $1: the build's folder, such as `.build`
 find_import_flags() {
     local build=$1 map
-    [[ -f $build/debug.yaml && -d $build/debug/Modules ]] || fail "$build contains no finished build. Run: swift build"
+    [[ -f $build/debug.yaml && -d $build/debug/Modules ]] ||
+        fail "$build contains no finished build. Run: swift build --package-path $(dirname "$build")"
     import_flags=(-I "$build/debug/Modules")
     while IFS= read -r map; do
         import_flags+=(-Xcc "$map")

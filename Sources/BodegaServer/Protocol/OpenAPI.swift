@@ -367,7 +367,7 @@ let openAPI = #"""
             "responses": {
               "200": {
                 "description": "Changes, items if they are wanted, and then a cursor, or \"gap\" if the log does not \#
-    reach back to the given one.",
+    reach back to the given one, with \"otherLog\" if that is known to be from another log.",
                 "content": {"application/x-ndjson": {"schema": {"type": "string"}}}
               },
               "401": {"$ref": "#/components/responses/Unauthorized"},

@@ -61,7 +61,8 @@ extension StorageRoutes {
     }
 
     func cursor(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
-        let cursor = try await collection.engine.fetchCursor()
+        guard let log = collection.engine.log else { throw StorageError.noLog }
+        let cursor = try await log.fetchCursor()
         return .json(["cursor": cursor.rawValue] as JSONFields)
     }
 

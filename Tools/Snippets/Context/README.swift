@@ -10,3 +10,5 @@ nonisolated let secrets: any SecretStorage = MemorySecretStorage()
 nonisolated let keyset = EncryptionKeyset()
 nonisolated let drafts: Store<Note> = { fatalError() }()
 nonisolated let notes: Store<Note> = { fatalError() }()
+nonisolated let file: SQLiteStorageEngine = { fatalError() }()
+nonisolated let token = ""

@@ -18,7 +18,7 @@ struct SiteTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { remove(folder) }
         let server = try await ServerProcess(
-            Self.root.appendingPathComponent("bin/docs"), ["--preview"], addressEndingWith: "/)",
+            Self.root.appendingPathComponent("bin/docs"), ["--preview", "--skip-apps"], addressEndingWith: "/)",
             log: folder.appendingPathComponent("log"))
         #expect(server.address.hasPrefix("http://127.0.0.1:"))
         let site = try Site(Self.root.appendingPathComponent(".build/docs/site"))
@@ -57,7 +57,7 @@ struct SiteTests {
         try await tab.wait(for: "document.querySelector('.navigator input')")
         for word in [
             "StoredValue", "CodableStoreContainer", "MirroredStorageEngine", "PostgresDatabase", "HTTPStorageOptions",
-            "FaultInjectingStorageEngine", "RecordDecoder", "Encryption",
+            "FaultInjectingStorageEngine", "RecordDecoder", "StorageServerLimits", "WebTokenAccess", "Encryption",
         ] {
             _ = try await tab.evaluate(
                 """

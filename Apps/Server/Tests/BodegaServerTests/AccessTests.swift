@@ -62,6 +62,16 @@ struct AccessTests {
         let key = CacheKey("a")
         #expect(await code { try await reader.write(Data("1".utf8), key: key) } == .permissionDenied)
         #expect(reader.log == nil)
+        for (route, method) in [("cursor", HTTPMethod.GET), ("events", .GET), ("changes", .POST)] {
+            var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/\(route)")
+            request.headers.add(name: "Authorization", value: "Bearer \(reading)")
+            request.method = method
+            if method == .POST {
+                request.headers.add(name: "Content-Type", value: "application/json")
+                request.body = .bytes(Data(#"{"since": "0"}"#.utf8))
+            }
+            #expect(try await HTTPClient.shared.execute(request, timeout: .seconds(60)).status == .forbidden)
+        }
         #expect(await code { try await reader.createIndex(StorageIndex("id")) } == .permissionDenied)
         let writer = try await server.engine(token: writing)
         try await writer.write(Data("1".utf8), key: key)
