@@ -33,9 +33,9 @@ extension SearchExpression {
     public func snippet(of text: String, words count: Int, by form: SearchForm = .words) -> SearchSnippet {
         let divided = SearchText(text, form)
         let pattern = SearchPattern(self, form)
-        let window = SearchWindow(pattern, divided, Array(text.utf8), count: max(count, 1)).best
         let total = divided.tokens.count
         if total == 0 { return SearchSnippet(range: text.startIndex..<text.endIndex, highlights: []) }
+        let window = SearchWindow(pattern, divided, Array(text.utf8), count: min(max(count, 1), total)).best
         let part = divided.range(of: window, in: text)
         let isWhole = window.count == total
         let places = pattern.highlights(in: divided).compactMap { place in

@@ -52,4 +52,42 @@ struct SeveralTermsTests {
         } while place != nil
         #expect(found == all.sorted(using: [SortDescriptor(\.rank, order: order), sizes]))
     }
+
+    private struct Word: Codable, Queryable, Hashable, Sendable {
+        var text: String
+        var size: Int?
+        var mark = 0
+
+        static let indexes = [Index("text", \Word.text).then("size", \Word.size)]
+    }
+
+    @Test("loses nothing before items that are read beforehand, if others can't be decoded", arguments: [1, 3, 8, 13])
+    func undecodable(limit: Int) async throws {
+        let folder = TemporaryFolder()
+        let sqlite = try SQLiteStorageEngine(openingFile: folder.file("words"), durability: .relaxed)
+        for engine in [MemoryStorageEngine(), sqlite] as [any StorageEngine] {
+            let words = ObjectStorage<Word>(storage: engine)
+            // An index knows nothing about a text with U+0000, which comes before all others here.
+            let texts = ["z", "c", "b", "a", "\0"]
+            let all = texts.flatMap { text in (0..<20).map { Word(text: text, size: $0 % 4 == 0 ? nil : $0 % 7) } }
+            try await words.store(all.enumerated().map { (CacheKey(verbatim: "\($0)"), $1) })
+            for number in 0..<60 {
+                let data = Data(#"{"text":"\#(texts[number % 4])","size":\#(number % 7),"mark":"none"}"#.utf8)
+                try await engine.write(data, key: CacheKey(verbatim: "undecodable \(number)"))
+            }
+            try await words.createIndexes()
+            let query = Query<Word>(sortedBy: SortDescriptor(\.text, order: .reverse), SortDescriptor(\.size))
+            let expected = texts.flatMap { text in
+                all.filter { $0.text == text && $0.size != nil }.sorted { $0.size ?? 0 < $1.size ?? 0 }
+                    + all.filter { $0.text == text && $0.size == nil }
+            }
+            var (found, place): ([Word], QueryCursor?) = ([], nil)
+            repeat {
+                let page = try await words.fetch(query, limit: limit, after: place, omittingUndecodable: true)
+                found += page.objects
+                place = page.next
+            } while place != nil
+            #expect(found == expected, "\(type(of: engine))")
+        }
+    }
 }

@@ -150,6 +150,10 @@ struct SearchMatchingTests {
         for empty in ["", "…"] {
             #expect(empty[SearchExpression("seven").snippet(of: empty, words: 0).range] == empty)
         }
+        for count in [6, 100, Int.max] {
+            let whole = SearchExpression("three six").snippet(of: text, words: count)
+            #expect(text[whole.range] == text && whole.highlights.map { text[$0] } == ["three", "six"])
+        }
     }
 
     @Test("Texts that hold FTS5's operators are words, and find what FTS5 finds")

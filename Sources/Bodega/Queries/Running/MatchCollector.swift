@@ -133,7 +133,10 @@ struct MatchCollector<Match> {
         if let last = places.last, !query.isAscending(last, place) { areSorted = false }
         places.append(place)
         if isFull { try settle() }
-        return !isInOrder || found.count < limit
+        guard isInOrder, found.count >= limit else { return true }
+        // No other item may come after this scan.
+        if found.hasCandidates { hasDropped = true }
+        return false
     }
 
     /// Remembers an item that can come again.
@@ -212,15 +215,21 @@ struct MatchCollector<Match> {
         candidates = []
         let found = places.count
         var before = 0
+        // Whether a candidate that counted as a match is none. Then matches can be missing before the last one here.
+        var isShort = false
         for candidate in waiting {
             while before < found, query.isAscending(places[before], candidate.place) { before += 1 }
             if before + places.count - found >= limit { break }
             try await pace.count(candidate.entry.data)
-            if let place = try match(candidate.entry) { places.append(place) }
+            if let place = try match(candidate.entry) {
+                places.append(place)
+            } else if candidate.isMatch {
+                isShort = true
+            }
         }
         if places.count > found { areSorted = false }
         sort()
-        if hasDropped, places.count < limit { return nil }
+        if hasDropped, isShort || places.count < limit { return nil }
         let hasMore = places.count > count
         if hasMore { removeLast(places.count - count) }
         return QueryMatches(matches: matches, places: places, hasMore: hasMore, plan: plan)

@@ -33,15 +33,25 @@ package struct JSONFilterParser {
         defer { depth -= 1 }
         // Deeper than any useful expression, and far from exhausting the stack.
         if depth > 100 { throw error("Parentheses are nested too deeply") }
-        var filter = try and()
-        while take("||") { filter = .or(filter, try and()) }
-        return filter
+        var filters = [try and()]
+        while take("||") { filters.append(try and()) }
+        return Self.balanced(filters[...], JSONFilter.or)
     }
 
     private mutating func and() throws(StorageError) -> JSONFilter {
-        var filter = try basic()
-        while take("&&") { filter = .and(filter, try basic()) }
-        return filter
+        var filters = [try basic()]
+        while take("&&") { filters.append(try basic()) }
+        return Self.balanced(filters[...], JSONFilter.and)
+    }
+
+    /// Joins filters so that the depth is the logarithm of their number: programs write thousands of them, and a filter
+    /// is evaluated by recursion.
+    private static func balanced(
+        _ filters: ArraySlice<JSONFilter>, _ join: (JSONFilter, JSONFilter) -> JSONFilter
+    ) -> JSONFilter {
+        if filters.count == 1 { return filters[filters.startIndex] }
+        let middle = filters.startIndex + filters.count / 2
+        return join(balanced(filters[..<middle], join), balanced(filters[middle...], join))
     }
 
     private mutating func basic() throws(StorageError) -> JSONFilter {
@@ -113,6 +123,9 @@ package struct JSONFilterParser {
         skipSpace()
         if startsWith("length(") {
             position += "length(".count
+            depth += 1
+            defer { depth -= 1 }
+            if depth > 100 { throw error("Parentheses are nested too deeply") }
             let operand = try operand()
             guard take(")") else { throw error("A closing parenthesis is missing") }
             return .length(operand)
