@@ -58,8 +58,8 @@ struct NginxTests {
             HTTPStorageRequest(method: .get, url: url, maximumResponseBytes: 1 << 20, timeLimit: .seconds(100)))
         var parts = stream.makeAsyncIterator()
         var text = ""
-        // Each event must arrive before the next one is made. A heartbeat, which comes now and then, would bring what was
-        // buffered, and then each event would wait for one.
+        // Each event must arrive before the next one is made. What was buffered would come with a heartbeat, and each
+        // event would wait for one.
         var heartbeats: Set<Int> = []
         for number in 0..<20 {
             try await database.write(Data(), key: CacheKey("event-\(number)"))

@@ -33,7 +33,7 @@ private struct Ranked: Queryable {
     func precedence() async throws {
         let storage = ObjectStorage<Ranked>(storage: MemoryStorageEngine())
         for rank in 0..<8 { try await storage.store(Ranked(rank: rank), forKey: CacheKey(verbatim: "\(rank)")) }
-        let filter = "@.rank == 0 || @.rank > 1 && @.rank < 4 && @.rank != 2 || @.rank == 5 || !(@.rank < 7) && @.rank < 9"
+        let filter = "@.rank == 0 || @.rank > 1 && @.rank < 4 && @.rank != 2 || @.rank == 5 || !(@.rank < 7)"
         #expect(try await storage.fetch(Query(matching: filter)).objects.map(\.rank) == [0, 3, 5, 7])
     }
 }
