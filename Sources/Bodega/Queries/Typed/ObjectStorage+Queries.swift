@@ -15,7 +15,8 @@ extension ObjectStorage {
     /// - Parameters:
     ///   - query: The query.
     ///   - limit: The maximum number of objects. With 0, the page is empty, and its `next` is the given cursor.
-    ///   - cursor: The place after which to begin, from ``QueryPage/next``.
+    ///   - cursor: The place after which to begin, from ``QueryPage/next`` of a page in the same order. In another
+    ///     order by values of the same types it can't be recognized, and is a place without a meaning.
     ///   - omittingUndecodable: Whether records that can't be decoded or decrypted are omitted, and listed in
     ///     ``QueryPage/undecodable``, instead of ending the query.
     /// - Returns: The objects in the order of the query.

@@ -67,7 +67,8 @@ extension QueryCursor {
     ///   - ordering: The order of the query.
     ///   - coder: The coder of the items.
     ///   - object: Reads the item.
-    /// - Throws: ``StorageError/Code/invalidArgument`` if the cursor belongs to another query.
+    /// - Throws: ``StorageError/Code/invalidArgument`` if the cursor can't be one of this order: the number of terms or
+    ///   the type of one differs.
     func place<Object>(
         in ordering: QueryOrdering<Object>, coder: any ObjectCoder, reading object: (CacheKey) async throws -> Object
     ) async throws -> (place: QueryPlace, item: CacheKey) {
