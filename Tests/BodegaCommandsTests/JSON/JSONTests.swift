@@ -37,6 +37,29 @@ struct JSONTests {
         #expect(scan(text) == .failure(.unexpectedByte(at: offset)))
     }
 
+    /// By section 7 of RFC 8259.
+    @Test("accepts each byte in a string but those that need an escape, at every offset")
+    func bytesOfStrings() {
+        for offset in 0..<20 {
+            for byte in UInt8.min...UInt8.max {
+                var text = Array("\"\(String(repeating: "x", count: 20))\",".utf8)
+                text[offset + 1] = byte
+                let found = text.withUnsafeBytes { bytes in
+                    var scanner = JSONScanner(bytes)
+                    return Result { () throws(JSONScanError) in try scanner.skipString() }
+                }
+                switch byte {
+                case UInt8(ascii: "\""): #expect(found == .success(1..<offset + 1))
+                // The byte after it is no escape, but for the last one, which is the end of the string.
+                case UInt8(ascii: "\\"):
+                    #expect(found == .failure(offset == 19 ? .unexpectedEnd : .unexpectedByte(at: offset + 2)))
+                case 0..<0x20: #expect(found == .failure(.unexpectedByte(at: offset + 1)))
+                default: #expect(found == .success(1..<21))
+                }
+            }
+        }
+    }
+
     @Test("distinguishes an incomplete text from an invalid one")
     func reportsIncompleteText() {
         let whole = #"{"a":[1.5e1,"\u00e9\n",true],"b":{}}"#
