@@ -77,7 +77,8 @@ extension PostgresDatabase {
     /// - Parameters:
     ///   - error: The error of the write; `nil` if its last attempt found a condition that is not met.
     ///   - limit: The deadline.
-    /// - Throws: The error, unless the write was applied, or that of an outcome that is unknown or not replicated.
+    /// - Throws: The error, unless the write was applied, or that of an outcome that is unknown or not replicated. A
+    ///   `CancellationError` means that nothing was changed.
     private func settle(
         _ write: WriteFence.UnsettledWrite, after error: (any Error)?, key: CacheKey?, until limit: PostgresDeadline
     ) async throws -> Bool {
@@ -91,11 +92,14 @@ extension PostgresDatabase {
             guard let error else { return false }
             throw StorageError.postgres(error, key: key, "Nothing was changed.")
         case .unknown:
-            guard let error else { throw StorageError(.timedOut, Self.isUnknown, key: key) }
+            guard let error, !(error is CancellationError) else {
+                throw StorageError(.timedOut, Self.isUnknown, key: key, cause: error)
+            }
             throw StorageError.postgres(error, key: key, Self.isUnknown)
         case .applied(let failure?):
             bodegaLogger.debug("A write was applied, but may not be replicated.", metadata: ["error": "\(failure)"])
-            throw StorageError.postgres(error ?? failure, key: key, Self.mayBeUnreplicated)
+            let cause = error is CancellationError ? failure : error ?? failure
+            throw StorageError.postgres(cause, key: key, Self.mayBeUnreplicated)
         case .applied(nil): return true
         }
     }

@@ -61,7 +61,9 @@ struct OutboxStorage: Sendable {
     /// What a transaction has read, to compare with what it makes of it.
     struct Reading: Sendable {
         fileprivate(set) var records: [SyncItemID: Data] = [:]
-        fileprivate(set) var recordItems: Set<SyncItemID> = []
+        /// The items whose records were read, each once, in the order in which they were asked for.
+        fileprivate(set) var recordItems: [SyncItemID] = []
+        fileprivate var recordKeys: [CacheKey] = []
         fileprivate(set) var items: [SyncItemID: Data] = [:]
         fileprivate(set) var groups: [UUID: Data] = [:]
         fileprivate(set) var storedPlace: Data?
@@ -83,8 +85,11 @@ struct OutboxStorage: Sendable {
     // MARK: Keys
 
     private static func key(_ item: SyncItemID) -> CacheKey {
-        let collection = item.collection.replacing("%", with: "%25").replacing("/", with: "%2F")
-        return CacheKey("\(collection)/\(item.key.kind.rawValue)/\(item.key.identity)")
+        var collection = item.collection
+        if collection.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "/") }) {
+            collection = collection.replacing("%", with: "%25").replacing("/", with: "%2F")
+        }
+        return CacheKey(collection + "/" + item.key.kind.rawValue + "/" + item.key.identity)
     }
 
     private static func key(_ group: UUID) -> CacheKey { CacheKey(verbatim: group.uuidString) }
@@ -102,17 +107,21 @@ struct OutboxStorage: Sendable {
         _ items: [SyncItemID], needsPlace: Bool, _ draft: OutboxDraft, _ engine: (String) -> (any StorageBackend)?
     ) async throws -> Reading {
         var reading = Reading(draft: draft)
-        var unknown = items
+        var known: Set<SyncItemID> = []
+        known.reserveCapacity(items.count)
+        var unknown = items.filter { known.insert($0).inserted }
         while !unknown.isEmpty {
-            reading.recordItems.formUnion(unknown)
-            for item in try await records.fetch(FetchRequest(unknown.map(Self.key), options: Self.original)).value {
+            let keys = unknown.map(Self.key)
+            reading.recordItems += unknown
+            reading.recordKeys += keys
+            for item in try await records.fetch(FetchRequest(keys, options: Self.original)).value {
                 let stored = try Self.decode(StoredRecord.self, item)
                 reading.records[stored.item] = item.data
                 reading.draft.records[stored.item] = stored.record
             }
             let groups = Set(unknown.compactMap { reading.draft.records[$0]?.edit?.group })
                 .subtracting(reading.groups.keys)
-            unknown = try await read(groups, into: &reading)
+            unknown = try await read(groups, into: &reading).filter { known.insert($0).inserted }
         }
         try await readItems(of: reading.recordItems, into: &reading, engine)
         if needsPlace {
@@ -123,27 +132,27 @@ struct OutboxStorage: Sendable {
         return reading
     }
 
-    /// Reads groups, and returns their members whose records were not read yet.
+    /// Reads groups, and returns their members.
     private func read(_ groups: Set<UUID>, into reading: inout Reading) async throws -> [SyncItemID] {
         if groups.isEmpty { return [] }
-        var members: Set<SyncItemID> = []
+        var members: [SyncItemID] = []
         let keys = groups.map(Self.key)
         for item in try await meta.fetch(FetchRequest(keys, options: Self.original)).value {
             guard let id = UUID(uuidString: item.key.rawValue) else { continue }
             let group = try Self.decode(OutboxGroup.self, item)
             reading.groups[id] = item.data
             reading.draft.groups[id] = group
-            members.formUnion(group.members)
+            members += group.members
         }
-        return members.subtracting(reading.recordItems).map { $0 }
+        return members
     }
 
     private func readItems(
-        of ids: Set<SyncItemID>, into reading: inout Reading, _ engine: (String) -> (any StorageBackend)?
+        of items: [SyncItemID], into reading: inout Reading, _ engine: (String) -> (any StorageBackend)?
     ) async throws {
-        for (collection, ids) in Dictionary(grouping: ids, by: \.collection) {
+        for (collection, items) in items.byCollection {
             guard let engine = engine(collection) else { continue }
-            let request = FetchRequest(ids.map(\.key), options: Self.original)
+            let request = FetchRequest(items.map(\.key), options: Self.original)
             for item in try await engine.fetch(request).value {
                 reading.items[SyncItemID(collection: collection, key: item.key)] = item.data
             }
@@ -176,15 +185,15 @@ struct OutboxStorage: Sendable {
         _ reading: Reading, _ draft: OutboxDraft, place: SyncPlace? = nil, now: Date
     ) throws -> [(engine: any StorageBackend, batch: StorageBatch)] {
         var (operations, conditions): ([StorageOperation], [StorageCondition]) = ([], [])
-        for item in reading.recordItems {
-            let (old, record) = (reading.records[item], draft.records[item])
-            conditions.append(StorageCondition(key: Self.key(item), data: old))
+        for (item, key) in zip(reading.recordItems, reading.recordKeys) {
+            conditions.append(StorageCondition(key: key, data: reading.records[item]))
+            let record = draft.records[item]
             if record == reading.draft.records[item] { continue }
             if let record {
-                let data = try Self.encode(StoredRecord(item: item, record: record), Self.key(item))
-                operations.append(.write(key: Self.key(item), data: data))
+                let data = try Self.encode(StoredRecord(item: item, record: record), key)
+                operations.append(.write(key: key, data: data))
             } else {
-                operations.append(.remove(key: Self.key(item)))
+                operations.append(.remove(key: key))
             }
         }
         var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []

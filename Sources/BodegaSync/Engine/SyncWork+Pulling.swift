@@ -107,14 +107,18 @@ private actor PullInParts {
         if items.count < (seen == nil ? Self.maximumItems : Self.partSize) { return }
         if !isInParts {
             isInParts = true
-            try await store(0)
+            try await store([])
         }
-        while items.count >= Self.partSize { try await store(Self.partSize) }
+        var count = 0
+        while items.count - count >= Self.partSize {
+            try await store(items[count..<(count + Self.partSize)])
+            count += Self.partSize
+        }
+        items.removeFirst(count)
     }
 
-    /// Stores the first items. The first part only says that a pull in parts has begun.
-    private func store(_ count: Int) async throws {
-        let part = items.prefix(count)
+    /// Stores a part. The first one only says that a pull in parts has begun.
+    private func store(_ part: ArraySlice<(item: SyncItemID, data: Data?, isOther: Bool)>) async throws {
         let expected = pulls
         // A pull that has begun before does not know what this part brings.
         pulls += 1
@@ -127,7 +131,6 @@ private actor PullInParts {
         ) { draft in
             for (item, data, isOther) in part { draft.receive(item, data, fromOther: isOther) }
         }
-        items.removeFirst(part.count)
     }
 
     /// Stores the rest, the cursors and the outcomes of requests.

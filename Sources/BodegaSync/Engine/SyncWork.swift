@@ -120,22 +120,28 @@ struct SyncWork: Sendable {
     private func itemBatches(
         _ reading: OutboxStorage.Reading, _ draft: OutboxDraft
     ) throws -> [(engine: any StorageBackend, batch: StorageBatch)] {
-        for item in reading.recordItems where collections.collection(item.collection) == nil {
-            let (old, new) = (reading.draft.records[item], draft.records[item])
-            // What the user sees can't be written there.
-            if let old, old.visible != (new ?? OutboxRecord(server: old.server)).visible {
-                _ = try collections.engine(item.collection)
-            }
-        }
         var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
-        for (name, items) in Dictionary(grouping: draft.items.keys.map { $0 } + reading.items.keys, by: \.collection) {
-            guard let engine = collections.collection(name)?.engine else { continue }
+        for (name, items) in reading.recordItems.byCollection {
+            guard let engine = collections.collection(name)?.engine else {
+                for item in items {
+                    let (old, new) = (reading.draft.records[item], draft.records[item])
+                    // What the user sees can't be written there.
+                    if let old, old.visible != (new ?? OutboxRecord(server: old.server)).visible {
+                        _ = try collections.engine(name)
+                    }
+                }
+                continue
+            }
             var batch = StorageBatch([], if: [], origin: origin)
             batch.heedsReferences = false
-            for item in Set(items) where draft.items[item] != reading.items[item] {
-                batch.operations.append(
-                    draft.items[item].map { .write(key: item.key, data: $0) } ?? .remove(key: item.key))
-                batch.conditions?.append(StorageCondition(key: item.key, data: reading.items[item]))
+            for item in items {
+                let (old, data) = (reading.items[item], draft.items[item])
+                if old == data { continue }
+                batch.operations.append(data.map { .write(key: item.key, data: $0) } ?? .remove(key: item.key))
+                // The remote version of an item without a record replaces any other.
+                if reading.records[item] != nil || draft.records[item] != nil {
+                    batch.conditions?.append(StorageCondition(key: item.key, data: old))
+                }
             }
             if !batch.operations.isEmpty { batches.append((engine, batch)) }
         }
@@ -155,8 +161,8 @@ struct SyncWork: Sendable {
         var attempts = ConditionalAttempts()
         while true {
             let parts = try await parts.asyncMap { try await resolved($0) }
-            let ids = Set(parts.flatMap { part in part.keys.map { SyncItemID(collection: part.collection, key: $0) } })
-            let reading = try await outbox.read(Array(ids), needsPlace: false, emptyDraft) {
+            let items = parts.flatMap { part in part.keys.map { SyncItemID(collection: part.collection, key: $0) } }
+            let reading = try await outbox.read(items, needsPlace: false, emptyDraft) {
                 collections.collection($0)?.engine
             }
             var draft = reading.draft
@@ -171,8 +177,7 @@ struct SyncWork: Sendable {
                 }
                 try preserve(in: &part, reading)
                 changes += part.changes
-                let touched = Set(part.changes.map(\.item.key)).union((part.batch.conditions ?? []).map(\.key))
-                part.batch.conditions = touched.map { key in
+                part.batch.conditions = Set(part.keys).map { key in
                     StorageCondition(
                         key: key, data: reading.items[SyncItemID(collection: part.collection, key: key)])
                 }

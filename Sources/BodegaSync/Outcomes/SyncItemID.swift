@@ -15,8 +15,27 @@ package struct SyncItemID: Hashable, Sendable, Codable {
         left.key == right.key && left.collection.hasSameBytes(as: right.collection)
     }
 
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(key)
-        hasher.combine(ExactText(collection))
+    /// Hashes the key only, because hardly any two collections have items with the same key.
+    package func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}
+
+extension [SyncItemID] {
+    /// The items of each collection, in order.
+    var byCollection: [(name: String, items: [SyncItemID])] {
+        var (parts, places): ([(name: String, items: [SyncItemID])], [ExactText: Int]) = ([], [:])
+        var last = 0
+        for item in self {
+            // Most items follow another one of the same collection.
+            if !parts.indices.contains(last) || !parts[last].name.hasSameBytes(as: item.collection) {
+                let name = ExactText(item.collection)
+                last = places[name] ?? parts.count
+                if last == parts.count {
+                    places[name] = last
+                    parts.append((item.collection, []))
+                }
+            }
+            parts[last].items.append(item)
+        }
+        return parts
     }
 }

@@ -184,13 +184,19 @@ struct EnginePull: Sendable {
     ) async throws {
         try await receive(.begin(collection: collection, isWhole: false))
         if !earlier.isEmpty { try await receive(.items(earlier, collection: collection, batches: [])) }
-        var (last, order): ([CacheKey: StorageChange.Kind], [CacheKey]) = ([:], [])
-        for change in changes.changes where last.updateValue(change.kind, forKey: change.key) == nil {
+        // The order in which the engine has the items: one that was removed and written again has moved to the end.
+        var (last, order): ([CacheKey: (place: Int, kind: StorageChange.Kind)], [CacheKey?]) = ([:], [])
+        for change in changes.changes {
+            if let (place, kind) = last[change.key] {
+                if kind == .written, change.kind == .written { continue }
+                order[place] = nil
+            }
+            last[change.key] = (order.count, change.kind)
             order.append(change.key)
         }
         let items = Dictionary(changes.items.map { ($0.key, $0.data) }) { first, _ in first }
         let hidden = Set(delta.unreadable)
-        let news = order.filter { !hidden.contains($0) }.map { key in (key: key, data: items[key]) }
+        let news = order.compactMap { $0 }.filter { !hidden.contains($0) }.map { key in (key: key, data: items[key]) }
         let batches = Set(changes.changes.compactMap { $0.origin?.shared.id })
         if !news.isEmpty { try await receive(.items(news, collection: collection, batches: batches)) }
         if !hidden.isEmpty { try await receive(.unreadable(delta.unreadable, collection: collection)) }

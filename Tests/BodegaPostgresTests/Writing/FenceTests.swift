@@ -97,6 +97,35 @@ struct FenceTests {
         #expect(try await place.stored == "v4")
     }
 
+    @Test("is not reported as cancelled, which means that nothing was changed, while its outcome is unknown")
+    func cancelled() async throws {
+        // Long enough for the test to find the statement.
+        let place = try await Place(.launch(), timeout: 15)
+        try await place.other.write(Data("v1".utf8), key: key)
+        var held: HeldTransaction? = try await HeldTransaction(Schemas.Schema(name: "public", database: place.database))
+        try await held?.run("UPDATE emporium_items SET updated_at = updated_at")
+        let write = Task { try await place.engine.write(Data("v2".utf8), key: key) }
+        try await waitUntil("the write waited for the row") {
+            try await place.server.sql(
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '\(place.database.name)'"
+            ) == "1"
+        }
+        place.proxy.partition()
+        write.cancel()
+        let failure = await #expect(throws: StorageError.self) { try await write.value }
+        #expect(failure?.code == .timedOut)
+        #expect(failure?.message.contains("not known yet") == true, "\(String(describing: failure))")
+        #expect(failure?.cause is CancellationError)
+        // The server has applied the write after the error, which the error did not exclude.
+        try await held?.commit()
+        held = nil
+        try await waitUntil("the write was applied") { try await place.stored == "v2" }
+        place.proxy.thaw()
+        try await place.engine.write(Data("v3".utf8), key: key)
+        try await place.finish()
+        #expect(try await place.stored == "v3")
+    }
+
     @Test("is never applied if the error says so, even when its stopped process resumes")
     func stopped() async throws {
         // Long enough for the test to find the process.

@@ -1,3 +1,4 @@
+import Bodega
 import Foundation
 
 #if canImport(Darwin)
@@ -8,11 +9,24 @@ import Glibc
 import Musl
 #endif
 
-/// Finds a port of the loopback interface on which no process listens.
-///
-/// Another process may take the port before it is used. That is rare, because the system assigns ports in turn or at
-/// random.
+/// Ports below those that systems give to connections and to listeners without a port. One of them could be taken
+/// between the choice of a port and the start of the server that listens on it.
+private let ports = 12_000..<32_000
+private let nextPort = Locked(Int.random(in: ports))
+
+/// A TCP port on 127.0.0.1 on which nothing listens, another one for each call.
 package func freePort() throws -> Int {
+    for _ in ports {
+        let port = nextPort.withLock { next in
+            defer { next = next + 1 < ports.upperBound ? next + 1 : ports.lowerBound }
+            return next
+        }
+        if try isFree(port) { return port }
+    }
+    throw PostgresServerError("There is no free port on 127.0.0.1.")
+}
+
+private func isFree(_ port: Int) throws -> Bool {
     #if canImport(Glibc)
     let stream = Int32(SOCK_STREAM.rawValue)
     #else
@@ -24,12 +38,10 @@ package func freePort() throws -> Int {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let status = withUnsafeMutablePointer(to: &address) { pointer in
+    address.sin_port = UInt16(port).bigEndian
+    return withUnsafePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, length) == 0 ? getsockname(descriptor, $0, &length) : -1
+            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
         }
     }
-    guard status == 0 else { throw PostgresServerError("There is no free port on 127.0.0.1: \(errno)") }
-    return Int(UInt16(bigEndian: address.sin_port))
 }

@@ -1,6 +1,7 @@
 import BenchHarness
 import Bodega
 import BodegaSync
+import Boutique
 import Foundation
 
 /// The cost of synchronization.
@@ -15,14 +16,21 @@ enum SyncMetrics {
         Metric("sync.catchup", baseline: "reading and applying by hand", maximum: 1.5) { plan in
             try await plan.scratch.withFolder { try await catchUp(plan, in: $0) }
         },
+        // The longest turn of the main actor while a store shows what arrives.
+        Metric("sync.catchup.turn", baseline: "16 ms, a frame", maximum: 1) { plan in
+            try await plan.scratch.withFolder { try await turn(plan, in: $0) }
+        },
+        Metric("sync.first", baseline: "reading and applying by hand", maximum: 3) { plan in
+            try await plan.scratch.withFolder { try await first(plan, in: $0) }
+        },
         Metric("sync.upload", baseline: "the same batches by hand", maximum: nil) { plan in
             try await plan.scratch.withFolder { try await upload(plan, in: $0) }
         },
     ]
 
     /// A JSON object of 256 bytes.
-    private static func data(_ number: Int) -> Data {
-        let start = #"{"id":"\#(number)","text":""#
+    private static func data(_ number: Int, round: Int = 0) -> Data {
+        let start = #"{"id":"\#(number)","text":"\#(round) "#
         return Data((start + String(repeating: "x", count: 254 - start.utf8.count) + "\"}").utf8)
     }
 
@@ -62,14 +70,16 @@ enum SyncMetrics {
 
     /// Changes of others, from one database to another.
     private static func catchUp(_ plan: Plan, in folder: URL) async throws -> Outcome {
-        let count = plan.size(100_000)
+        // The log keeps 100,000 changes, of which the cursor is one.
+        let count = plan.size(100_000) - 1
         let server = try engine(folder, "server").collection(named: "notes")
         let ours = try await synced(try engine(folder, "ours"), with: server)
-        let alone = try engine(folder, "alone").collection(named: "notes")
         try await ours.sync.settled()
-        var cursor = try await server.fetchCursor()
+        let otherServer = try engine(folder, "other server").collection(named: "notes")
+        let alone = try engine(folder, "alone").collection(named: "notes")
+        var cursor = try await otherServer.fetchCursor()
         var round = 0
-        func change() async throws {
+        func change(_ server: some StorageEngine) async throws {
             round += 1
             try await server.apply((0..<count).map { .write(key: CacheKey("\(round) \($0)"), data: data($0)) })
         }
@@ -77,7 +87,7 @@ enum SyncMetrics {
             items: count, runs: plan.runs,
             ours: {
                 await ours.sync.pause()
-                try await change()
+                try await change(server)
                 let time = try await timed {
                     await ours.sync.resume()
                     try await ours.sync.settled()
@@ -86,17 +96,83 @@ enum SyncMetrics {
                 return time
             },
             baseline: {
-                try await change()
+                try await change(otherServer)
                 let start = cursor
-                return try await timed {
+                let time = try await timed {
                     let request = ChangesRequest(since: start, needsItems: true)
-                    guard let delta = try await server.log?.fetchChanges(request).value else { return }
+                    let delta = try await otherServer.log?.fetchChanges(request).value
+                    guard let delta else { throw StorageError(.inputOutput, "The log does not reach back.") }
                     for first in stride(from: 0, to: delta.items.count, by: 500) {
                         let part = delta.items[first..<min(first + 500, delta.items.count)]
                         try await alone.apply(part.map { .write(key: $0.key, data: $0.data) })
                     }
                     cursor = delta.cursor
                 }.time
+                try verify(try await alone.fetchCount(), equals: try await otherServer.fetchCount(), "items")
+                return time
+            })
+    }
+
+    private struct Note: Codable, Identifiable, Sendable {
+        let id: String
+        let text: String
+    }
+
+    @MainActor
+    private static func turn(_ plan: Plan, in folder: URL) async throws -> Outcome {
+        let count = plan.size(100_000) - 1
+        let server = try engine(folder, "server").collection(named: "notes")
+        let ours = try await synced(try engine(folder, "ours"), with: server)
+        let store = try await Store<Note>(storage: ours)
+        try await ours.sync.settled()
+        var times: [Duration] = []
+        for round in 1...plan.runs {
+            await ours.sync.pause()
+            try await server.apply((0..<count).map { .write(key: CacheKey("\($0)"), data: data($0, round: round)) })
+            times.append(
+                try await MainActorProbe.longestTurn {
+                    await ours.sync.resume()
+                    try await ours.sync.settled()
+                    // The store follows the file.
+                    while store.items.count < count || store.items.last?.text.hasPrefix("\(round) ") != true {
+                        try await Task.sleep(for: .milliseconds(1))
+                    }
+                })
+        }
+        return Outcome(items: count, ours: times.percentile(0.5), baseline: .milliseconds(16))
+    }
+
+    /// All items of a database that was not synchronized before.
+    private static func first(_ plan: Plan, in folder: URL) async throws -> Outcome {
+        let count = plan.size(100_000)
+        let server = try engine(folder, "server").collection(named: "notes")
+        try await server.apply((0..<count).map { .write(key: CacheKey("\($0)"), data: data($0)) })
+        var round = 0
+        return try await compare(
+            items: count, runs: plan.runs,
+            ours: {
+                round += 1
+                let file = try engine(folder, "ours \(round)")
+                let (time, ours) = try await timed {
+                    let ours = try await synced(file, with: server)
+                    try await ours.sync.settled()
+                    return ours
+                }
+                try verify(try await ours.fetchCount(), equals: count, "items")
+                return time
+            },
+            baseline: {
+                round += 1
+                let alone = try engine(folder, "alone \(round)").collection(named: "notes")
+                let time = try await timed {
+                    let items = try await server.fetchAll()
+                    for first in stride(from: 0, to: count, by: 500) {
+                        let part = items[first..<min(first + 500, count)]
+                        try await alone.apply(part.map { .write(key: $0.key, data: $0.data) })
+                    }
+                }.time
+                try verify(try await alone.fetchCount(), equals: count, "items")
+                return time
             })
     }
 
