@@ -176,8 +176,9 @@ final class SyncState: Sendable {
         }
         do {
             let count = try await outbox.records.fetchCount()
-            // To count those that are parked, all are read.
-            let parked = mustCountParked || count != known ? try await outbox.countParked() : nil
+            // To count those that are parked, all are read. Not if a transaction of this program explains the difference.
+            let isUnexplained = count != known && content.withLock { $0.lastTransaction == start }
+            let parked = mustCountParked || isUnexplained ? try await outbox.countParked() : nil
             set { content in
                 // A transaction that has begun in the meantime may be contained, or not.
                 guard content.lastTransaction == start else { return content.mustCount = true }
