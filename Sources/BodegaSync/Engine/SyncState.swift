@@ -176,7 +176,7 @@ final class SyncState: Sendable {
         }
         do {
             let count = try await outbox.records.fetchCount()
-            // To count those that are parked, all are read. Not if a transaction of this program explains the difference.
+            // To count those that are parked, all are read; not if a transaction of this program explains the number.
             let isUnexplained = count != known && content.withLock { $0.lastTransaction == start }
             let parked = mustCountParked || isUnexplained ? try await outbox.countParked() : nil
             set { content in
