@@ -2,6 +2,19 @@
 
 import PackageDescription
 
+/// The traits of Emporium. `bin/test` needs all, because it builds this package in the folder of the other one: then
+/// the compiler gets the same options, and all modules are built once.
+var traits: Set<Package.Dependency.Trait> {
+    if Context.environment["EMPORIUM_ALL_TRAITS"] == nil {
+        return ["CommandLineTool", "WebTokens", .trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]
+    }
+    #if canImport(Darwin)
+    return ["CommandLineTool", "Metrics", "Postgres", "Server", "WebTokens"]
+    #else
+    return ["CommandLineTool", "Metrics", "Postgres", "SecretService", "Server", "WebTokens"]
+    #endif
+}
+
 // Programs on Emporium, which see only its public API. They are one package, so that what they depend on is built once.
 let package = Package(
     name: "Apps",
@@ -18,9 +31,7 @@ let package = Package(
         .trait(name: "Postgres", description: "Also measures the engine for PostgreSQL, which needs libpq.")
     ],
     dependencies: [
-        .package(
-            name: "Emporium", path: "..",
-            traits: ["CommandLineTool", "WebTokens", .trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]),
+        .package(name: "Emporium", path: "..", traits: traits),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),

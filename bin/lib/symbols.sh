@@ -6,22 +6,6 @@ documented_modules=(
     BodegaPostgres Boutique BodegaSync CodableStoreKit
 )
 
-# Those of them that only the build of Apps contains. In the package's own build they are empty, because it leaves out
-# the trait Server, whose dependencies take minutes to build. So their branches for Apple platforms are not checked.
-server_modules=(BodegaServer BodegaWebTokens)
-
-# $1: a module
-is_of_server() {
-    [[ " ${server_modules[*]} " == *" $1 "* ]]
-}
-
-# Prints the folder of the build that contains a module.
-#
-# $1: the module
-build_with() {
-    if is_of_server "$1"; then printf '%s' "$root/Apps/.build"; else printf '%s' "$root/.build"; fi
-}
-
 # Writes the symbol graphs of a module on Linux or macOS and, from the branches for them, on Apple platforms.
 #
 # $1: the module  $2: the folder for the graphs; those of Apple platforms are in its folder `apple`
@@ -29,8 +13,8 @@ build_with() {
 extract_all_symbols() {
     local module=$1 output=$2
     shift 2
-    extract_symbols "$module" "$(build_with "$module")/debug/Modules" "$output" "$@"
-    if [[ $(uname) != Darwin ]] && ! is_of_server "$module"; then
+    extract_symbols "$module" "$root/.build/debug/Modules" "$output" "$@"
+    if [[ $(uname) != Darwin ]]; then
         extract_symbols "$module" "$root/.build/apple-typecheck" "$output/apple" "$@"
     fi
 }
@@ -39,14 +23,10 @@ extract_all_symbols() {
 #
 # $1: the module  $2: the folder with compiled modules  $3: the folder for the graphs  $4...: more options
 extract_symbols() {
-    local module=$1 folder=$2 output=$3 build
+    local module=$1 folder=$2 output=$3
     shift 3
-    build=$(build_with "$module")
-    if [[ $build != "${symbols_build:-}" ]]; then
-        find_import_flags "$build"
-        symbols_build=$build
-    fi
     if [[ -z ${symbol_target:-} ]]; then
+        find_import_flags "$root/.build"
         symbol_target=$(swiftc -print-target-info | sed -nE 's/^ *"triple": "([^"]+)".*$/\1/p')
     fi
     mkdir -p "$output"

@@ -1,5 +1,14 @@
 # The package manager's description of the package, for scripts.
 
+# All traits of the package. Apps are built in the same folder, with the environment variable EMPORIUM_ALL_TRAITS, so
+# that the modules that both packages need are built once. For that, they need the same options in the same order. The
+# package manager takes the order from a set, which has the same size for both with the trait `default`, although the
+# package has none.
+all_traits=default,CommandLineTool,Metrics,Postgres
+# Its tests need GNOME Keyring.
+if [[ $(uname) != Darwin ]]; then all_traits+=,SecretService; fi
+all_traits+=,Server,WebTokens
+
 # Prints one line for each Swift target in Sources/ or Tests/: name, type, path and the targets that it depends on. The
 # fields are separated by tabs, the targets by spaces.
 describe_targets() {
@@ -27,7 +36,7 @@ describe_targets() {
 find_import_flags() {
     local build=$1 map
     [[ -f $build/debug.yaml && -d $build/debug/Modules ]] ||
-        fail "$build contains no finished build. Run: swift build --package-path $(dirname "$build")"
+        fail "$build contains no finished build. Run: swift build --build-tests --traits $all_traits"
     import_flags=(-I "$build/debug/Modules")
     while IFS= read -r map; do
         import_flags+=(-Xcc "$map")
@@ -47,6 +56,5 @@ find_target_settings() {
             isValue { print; isValue = 0 }
             /^-(swift-version|enable-upcoming-feature|enable-experimental-feature)$/ { print; isValue = 1 }')
     [[ ${#target_settings[@]} -gt 0 ]] ||
-        fail "The build in $1 has no target $2. Run:" \
-            "swift build --build-tests --traits CommandLineTool,Metrics,Postgres,SecretService"
+        fail "The build in $1 has no target $2. Run: swift build --build-tests --traits $all_traits"
 }

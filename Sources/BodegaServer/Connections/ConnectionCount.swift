@@ -39,10 +39,10 @@ final class ConnectionCount: Sendable {
     /// acceptance of connections.
     private static var openFiles: Int {
         var limit = rlimit()
-        #if canImport(Glibc)
-        let status = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        #else
+        #if canImport(Darwin) || canImport(Musl)
         let status = getrlimit(RLIMIT_NOFILE, &limit)
+        #else
+        let status = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         #endif
         return status == 0 ? Int(clamping: limit.rlim_cur) : 1_024
     }

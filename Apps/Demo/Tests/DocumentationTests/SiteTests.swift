@@ -18,7 +18,7 @@ struct SiteTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { remove(folder) }
         let server = try await ServerProcess(
-            Self.root.appendingPathComponent("bin/docs"), ["--preview", "--skip-apps"], addressEndingWith: "/)",
+            Self.root.appendingPathComponent("bin/docs"), ["--preview", "--skip-build"], addressEndingWith: "/)",
             log: folder.appendingPathComponent("log"))
         #expect(server.address.hasPrefix("http://127.0.0.1:"))
         let site = try Site(Self.root.appendingPathComponent(".build/docs/site"))
