@@ -11,8 +11,10 @@ all_traits+=,Server,WebTokens
 
 # Prints one line for each Swift target in Sources/ or Tests/: name, type, path and the targets that it depends on. The
 # fields are separated by tabs, the targets by spaces.
+#
+# It only reads, so it does not wait for another command of the package manager, which may be the one that started it.
 describe_targets() {
-    swift package --package-path "$root" describe --type text | awk '
+    swift package --package-path "$root" --ignore-lock describe --type text | awk '
         function flush() {
             if (path ~ /^(Sources|Tests)\// && kind == "SwiftTarget") print name "\t" type "\t" path "\t" dependencies
             name = ""; type = ""; path = ""; kind = ""; dependencies = ""

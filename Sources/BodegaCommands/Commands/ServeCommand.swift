@@ -187,6 +187,7 @@ extension OpenStore {
             collections = StorageCollections(hidden == "" ? [:] : ["_": engine])
         }
         if hasOthers, !isReadOnly { collections.receipts = try await baseCollection(named: Self.receipts) }
+        collections.checkReadiness = { _ = try await engine.backend.fetch(key: CacheKey(verbatim: "emporium-ready")) }
         return collections
     }
 }

@@ -23,6 +23,18 @@ let openAPI = #"""
             "responses": {"204": {"description": "It listens."}}
           }
         },
+        "/v1/ready": {
+          "get": {
+            "operationId": "ready",
+            "summary": "Says whether the server can carry out requests. The answer comes within 2 seconds, and holds \#
+    for one.",
+            "security": [],
+            "responses": {
+              "204": {"description": "It reaches its database."},
+              "503": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
         "/v1/openapi.json": {
           "get": {
             "operationId": "protocol",

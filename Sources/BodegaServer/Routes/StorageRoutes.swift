@@ -25,6 +25,7 @@ import RecordCoder
 /// | `GET v1/collections/NAME/events` | what changes from now on, or from a cursor on, as server-sent events |
 /// | `GET v1/collections/NAME` | what the collection can do |
 /// | `GET`, `POST v1/collections/NAME/indexes`, … | indexes and references |
+/// | `GET v1/health`, `GET v1/ready` | whether the server listens, and whether it reaches its database |
 /// | `GET v1/openapi.json` | the protocol as a document of OpenAPI 3.1 |
 /// | `POST v1/batch` | changes of several items and collections, all or none |
 /// | `POST v1/changes` | what has changed in several collections, from one moment |
@@ -37,6 +38,7 @@ public struct StorageRoutes: Sendable {
     let answerFiles: AnswerFileSpace
     let metrics: StorageServerMetrics?
     private let rate: RateLimit
+    private let readiness: Readiness
     let eventStreams: EventStreams
 
     /// Creates routes.
@@ -62,6 +64,7 @@ public struct StorageRoutes: Sendable {
         streams = OpenStreams(limits)
         answerFiles = AnswerFileSpace(maximum: limits.totalAnswerFileBytes, metrics)
         rate = RateLimit(limits)
+        readiness = Readiness(within: .seconds(2)) { try await collections.check() }
         eventStreams = EventStreams(access: access)
     }
 
@@ -93,6 +96,12 @@ public struct StorageRoutes: Sendable {
     public func add(to router: some RouterMethods<some RequestContext>) {
         let version = router.group("v1")
         version.get("health") { _, _ in Response(status: .noContent) }
+        version.get("ready") { [readiness] _, _ in
+            if await readiness.isReady() { return Response(status: .noContent) }
+            var error = StorageError(.unreachable, "The database can't be read.")
+            error.retryAfter = .seconds(1)
+            return error.response()
+        }
         version.get("openapi.json") { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "application/json"],
@@ -100,6 +109,7 @@ public struct StorageRoutes: Sendable {
         }
         on(version, "batch", .post) { try await batch($0, of: $1) }
         refuseOthers(than: [.get], version, "health")
+        refuseOthers(than: [.get], version, "ready")
         refuseOthers(than: [.get], version, "openapi.json")
         on(version, "changes", .post) { try await changes($0, of: $1) }
         refuseOthers(than: [.post], version, "batch")
