@@ -4,6 +4,7 @@ import BodegaServer
 import BodegaTesting
 import Foundation
 import NIOCore
+import NIOHTTP1
 import Testing
 
 @Suite("The readiness of a server", .timeLimit(.minutes(3)))
