@@ -54,6 +54,25 @@ run_step() {
     printf '\n'
 }
 
+# Runs functions beside each other, as a step. Prints what each has printed, those that failed last, and fails if one
+# did.
+#
+# the arguments: the functions
+run_together() {
+    local folder processes=() failed=() number
+    folder=$(mktemp -d)
+    for ((number = 1; number <= $#; number++)); do
+        (set -e; "${!number}") >"$folder/$number" 2>&1 &
+        processes[number]=$!
+    done
+    for ((number = 1; number <= $#; number++)); do
+        if wait "${processes[number]}"; then cat "$folder/$number"; else failed+=("$number"); fi
+    done
+    for number in ${failed[@]+"${failed[@]}"}; do cat "$folder/$number"; done
+    rm -rf "$folder"
+    [[ ${#failed[@]} -eq 0 ]]
+}
+
 # Prints the number of passed steps and tests, and the total time.
 summarize_steps() {
     printf '%sAll %d steps passed, with %s, in %s. All output: %s%s\n' "$bold" "$step_number" \

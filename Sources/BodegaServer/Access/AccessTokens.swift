@@ -75,14 +75,12 @@ public final class AccessTokens: StorageAccess {
     }
 
     public func client(bearing token: String?) async throws -> StorageClient? {
-        guard let parts = token?.split(separator: "_", omittingEmptySubsequences: false), parts.count == 3,
-            parts[0] == Self.prefix
-        else { return nil }
+        let parts = token?.utf8.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false) ?? []
+        guard parts.count == 3, parts[0].elementsEqual(Self.prefix.utf8), let id = String(parts[1]) else { return nil }
         let now = now()
-        let id = String(parts[1])
         guard let known = try await known.token(id, at: now, { try await read(id) }) else { return nil }
         // This comparison takes the same time wherever the two differ.
-        guard SHA256.hash(data: Data(parts[2].utf8)) == known.token.hash else { return nil }
+        guard SHA256.hash(data: Data(parts[2])) == known.token.hash else { return nil }
         if let end = known.token.expiresAt, end <= now { return nil }
         return known.client
     }

@@ -174,6 +174,7 @@ extension HTTPField.Name {
         return name
     }
 
+    static let host = named("Host")
     static let emporiumCreated = named("Emporium-Created")
     static let emporiumUpdated = named("Emporium-Updated")
     static let emporiumOrigin = named("Emporium-Origin")

@@ -198,7 +198,7 @@ public struct StorageRoutes: Sendable {
     /// sends that name. It can send a form anywhere, but no JSON.
     private func checkSender(_ request: Request) throws {
         // Servers and proxies would take different ones of several: RFC 9112, section 3.2. The first is the authority.
-        guard request.head.authority != nil, request.headers[.named("Host")] == nil else {
+        guard request.head.authority != nil, request.headers[.host] == nil else {
             throw RequestRefusal.notOneHost
         }
         if access is OpenAccess, !isThisMachine(request.head.authority) { throw RequestRefusal.misdirected }
@@ -255,8 +255,8 @@ extension Request {
     /// The bearer token, see RFC 6750, section 2.1.
     var bearer: String? {
         guard let value = headers[.authorization] else { return nil }
-        let parts = value.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        let parts = value.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
+        guard parts.count == 2, Substring(parts[0]).lowercased() == "bearer" else { return nil }
         return String(parts[1])
     }
 }
