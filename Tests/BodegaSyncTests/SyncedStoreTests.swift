@@ -122,6 +122,47 @@ import Testing
         #expect(seen.withLock { $0 } > 0)
     }
 
+    /// A transaction that reads nothing is one as well, also through wrappers. Other batches are divided.
+    @Test(arguments: [false, true])
+    func `A transaction in one collection arrives as one, or not at all`(_ isPrefixed: Bool) async throws {
+        let replica = try await Replica(of: server)
+        let engine: any StorageEngine = isPrefixed ? replica.notes.prefixed("mine/") : replica.notes
+        let notes = ObjectStorage<Note>(storage: engine)
+        func key(_ number: Int) -> CacheKey { CacheKey(verbatim: "\(number)") }
+        replica.remote.change { script in
+            script.beforeApplying = { batch in
+                // As a server that refuses an item.
+                if batch.changes.contains(where: { $0.data?.firstRange(of: Data("bad".utf8)) != nil }) {
+                    throw StorageError(.permissionDenied, "The item is refused.")
+                }
+            }
+        }
+        try await engine.transaction { transaction in
+            for number in 0..<300 {
+                try transaction.store(Note(id: "\(number)", title: "one"), forKey: key(number), in: notes)
+            }
+        }
+        try await replica.sync.settled()
+        #expect(Set(replica.remote.sent.map(\.id)).count == 1)
+        #expect(replica.remote.sent.first?.changes.count == 300)
+
+        try await engine.transaction { transaction in
+            for number in 300..<303 {
+                let title = number == 301 ? "bad" : "good"
+                try transaction.store(Note(id: "\(number)", title: title), forKey: key(number), in: notes)
+            }
+        }
+        try await replica.sync.settled()
+        #expect(try await server.collection(named: "notes").fetchCount() == 300)
+        #expect(try await replica.sync.parked().count == 3)
+        try await engine.write((303..<306).map { number in
+            let note = Note(id: "\(number)", title: number == 304 ? "bad" : "good")
+            return (key: key(number), data: try JSONEncoder().encode(note))
+        })
+        try await replica.sync.settled()
+        #expect(try await server.collection(named: "notes").fetchCount() == 302)
+    }
+
     @Test func `The status is observable`() async throws {
         let sync = try await replica()
         let notes = try await sync.collection(named: "notes")

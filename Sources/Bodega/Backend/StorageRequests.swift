@@ -148,6 +148,10 @@ public struct StorageBatch: Sendable {
     /// elsewhere, with what follows from it.
     package var heedsReferences = true
 
+    /// Whether the changes belong together everywhere, because they are those of a transaction. Synchronization sends
+    /// those of other batches without conditions item by item.
+    package var isTransaction = false
+
     /// The batches of other engines with which it is applied, `nil` if it is applied alone.
     ///
     /// A wrapper that passes on another batch than the one that it got, gives it the same group. An engine with a

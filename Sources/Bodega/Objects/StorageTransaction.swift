@@ -169,7 +169,9 @@ public final class StorageTransaction: Sendable {
         }
         let batches = members.map { member in
             let read = member.read.map { StorageCondition(key: $0.key, data: $0.value) }
-            return (engine: member.engine, batch: StorageBatch(member.operations, if: read.isEmpty ? nil : read))
+            var batch = StorageBatch(member.operations, if: read.isEmpty ? nil : read)
+            batch.isTransaction = true
+            return (engine: member.engine, batch: batch)
         }
         // One item is always from one moment.
         if members.allSatisfy(\.operations.isEmpty), members.reduce(0, { $0 + $1.read.count }) <= 1 { return true }

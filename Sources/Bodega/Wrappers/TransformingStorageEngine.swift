@@ -245,7 +245,7 @@ extension TransformingStorageEngine {
         let expiry = expiryOfWrites()
         var stored = StorageBatch([], origin: batch.origin)
         (stored.group, stored.basis, stored.identifier) = (batch.group, batch.basis, batch.identifier)
-        stored.heedsReferences = batch.heedsReferences
+        (stored.heedsReferences, stored.isTransaction) = (batch.heedsReferences, batch.isTransaction)
         for (key, dates) in batch.dates { stored.dates[storedKey(key)] = dates }
         var answer: StorageAnswer<BatchOutcome>
         if let conditions = batch.conditions {

@@ -19,7 +19,7 @@ public import Observation
 /// - All programs that write to the local collections use a `StorageSync`; what others write stays local until then.
 /// - An item whose change the remote database refuses is parked, see ``parked()``, and holds up no other.
 /// - Each change has one effect, however often it is sent.
-/// - A transaction over several collections, or one that depends on what it has read, is sent as one.
+/// - A transaction is sent as one, as is a batch with conditions. Another batch is sent item by item.
 /// - Where this replica and others have changed an item, see ``SyncConflictPolicy``. The versions that were not taken
 ///   are kept, see ``conflicts()``.
 public final class StorageSync: StorageDatabase, Observable {

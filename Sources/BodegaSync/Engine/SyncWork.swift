@@ -183,7 +183,7 @@ struct SyncWork: Sendable {
                 }
                 batches.append((try collections.engine(part.collection), part.batch))
             }
-            let isOne = parts.count > 1 || parts.contains(where: \.isConditional)
+            let isOne = parts.count > 1 || parts.contains(where: \.isOne)
             if isOne, changes.count > remote.maximumItems {
                 throw StorageError(
                     .tooLarge,
@@ -212,8 +212,8 @@ struct SyncWork: Sendable {
     private struct Part {
         let collection: String
         var batch: StorageBatch
-        /// Whether the batch depends on what its caller has read.
-        let isConditional: Bool
+        /// Whether the batch is a transaction, or depends on what its caller has read.
+        let isOne: Bool
 
         var keys: [CacheKey] { changes.map(\.item.key) + (batch.conditions ?? []).map(\.key) }
 
@@ -248,8 +248,8 @@ struct SyncWork: Sendable {
                     ? (existing + written).map { .remove(key: $0) } : [operation]
             }
         }
-        let isConditional = batch.conditions?.isEmpty == false || batch.basis != nil
-        return Part(collection: part.collection, batch: batch, isConditional: isConditional)
+        let isOne = batch.isTransaction || batch.conditions?.isEmpty == false || batch.basis != nil
+        return Part(collection: part.collection, batch: batch, isOne: isOne)
     }
 
     /// Keeps the properties that the app's type does not know.
