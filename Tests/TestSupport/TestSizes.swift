@@ -35,6 +35,8 @@ package enum TestSizes {
     /// The random queries that are compared with a naive search, and the filters that jsonpath-rfc9535 evaluates. Typed
     /// queries are a tenth as many, and those in PostgreSQL a seventh.
     package static let queries = size("EMPORIUM_QUERY_CASES", quick: 400, usual: 2_000, all: 200_000)
+    /// Of the planes of Unicode without letters, each n-th scalar is searched, from a random one on.
+    package static let scalarStep = size("EMPORIUM_SCALAR_STEP", quick: 64, usual: 16, all: 1)
     /// The stops and kills of a process that writes to the file of several windows.
     package static let windowFaults = size("EMPORIUM_WINDOW_FAULTS", quick: 15, usual: 60, all: 2_000)
     /// The indexes that are created beside random statements.
