@@ -9,8 +9,8 @@ extension ObjectStorage {
     /// for tag in try await notes.values(of: \.tag) { print(tag.value, tag.count) }
     /// ```
     ///
-    /// The values are in ascending order, and `nil` is the last one. Values of a type that is not `Comparable` are in
-    /// the order of their raw values, or else of their descriptions.
+    /// The values are in ascending order, then NaN, and `nil` is the last one. Values of a type that is not
+    /// `Comparable` are in the order of their raw values, or else of their descriptions.
     ///
     /// With an index over the property, see ``Queryable``, this reads one object for each value, if there are at most
     /// 1,000 values and the query has no condition, or one that is only about the property. The index counts the

@@ -17,7 +17,19 @@ public struct ValueCount<Value: Hashable & Sendable>: Hashable, Identifiable, Se
 extension ValueCount {
     /// The values with their counts, in the order of ``ObjectStorage/values(of:matching:)``.
     package static func sorted(_ counts: [Value: Int]) -> [ValueCount] {
-        counts.map { ValueCount($0, count: $1) }.sorted { isAscending($0.value, $1.value) }
+        var values = counts.map { ValueCount($0, count: $1) }
+        // Each NaN is a key of its own in a dictionary.
+        let start = values.partition { $0.value != $0.value && isNaN($0.value) }
+        if start < values.endIndex {
+            let sum = values[start...].reduce(0) { $0 + $1.count }
+            values[start...] = [ValueCount(values[start].value, count: sum)]
+        }
+        return values.sorted { isAscending($0.value, $1.value) }
+    }
+
+    private static func isNaN(_ value: Any) -> Bool {
+        if let optional = value as? any OptionalType { return optional.wrappedValue.map(isNaN) ?? false }
+        return (value as? any FloatingPoint)?.isNaN ?? false
     }
 
     private static func isAscending(_ left: Any, _ right: Any) -> Bool {
@@ -33,6 +45,9 @@ extension ValueCount {
     }
 
     private static func isLess<Left: Comparable>(_ left: Left, _ right: Any) -> Bool {
-        (right as? Left).map { left < $0 } ?? false
+        guard let right = right as? Left else { return false }
+        // NaN is neither less nor greater than any number, and not equal to itself. It comes after all of them.
+        guard left == left, right == right else { return left == left }
+        return left < right
     }
 }

@@ -199,6 +199,24 @@ private enum ValuesEngine: String, CaseIterable {
         #expect(try await storage.values(of: \.text, matching: none).isEmpty)
     }
 
+    @Test func `NaN comes after all other numbers, once, and before nil`() async throws {
+        struct Measure: Codable { var value: Double? }
+        let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        let coder = JSONObjectCoder.json(encoder: encoder, decoder: decoder)
+        let storage = ObjectStorage<Measure>(storage: MemoryStorageEngine(), coder: coder)
+        let numbers: [Double?] = [-.infinity, -2, -1, 0, 1, 2, 3, 4, .infinity]
+        let measures = (0..<60).map { Measure(value: $0 < 20 ? .nan : $0 == 20 ? nil : numbers[$0 % 9]) }
+        try await storage.store(measures.enumerated().map { (CacheKey("\($0)"), $1) })
+        let values = try await storage.values(of: \.value)
+        #expect(values.dropLast(2).map(\.value) == numbers)
+        #expect(values.suffix(2).map { $0.value?.isNaN } == [true, nil])
+        #expect(values.suffix(2).map(\.count) == [20, 1])
+    }
+
     @Test func `With an index, few objects are read for many`() async throws {
         let storage = try await ValuesEngine.sqlite.storage(in: folder)
         var random = SeededGenerator(seed: 2)
