@@ -167,13 +167,17 @@ struct EnginePull: Sendable {
         if requests.count > 1, let database = requests[0].engine.database,
             requests.allSatisfy({ $0.engine.database === database })
         {
-            let answers = try await database.fetchChanges(requests.map { ($0.engine, $0.request) })
-            for (request, answer) in zip(requests, answers) { deltas[request.collection] = Delta(answer) }
-        } else {
-            for (collection, engine, request) in requests {
-                guard let log = engine.log else { continue }
-                deltas[collection] = Delta(try await log.fetchChanges(request))
+            do {
+                let answers = try await database.fetchChanges(requests.map { ($0.engine, $0.request) })
+                for (request, answer) in zip(requests, answers) { deltas[request.collection] = Delta(answer) }
+                return deltas
+            } catch let error as StorageError where error.code == .invalidArgument {
+                // A server reads a collection of which the client sees what matches a filter only by itself.
             }
+        }
+        for (collection, engine, request) in requests {
+            guard let log = engine.log else { continue }
+            deltas[collection] = Delta(try await log.fetchChanges(request))
         }
         return deltas
     }
