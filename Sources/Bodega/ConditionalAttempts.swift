@@ -22,8 +22,8 @@ package struct ConditionalAttempts: Sendable {
             .conflict,
             """
             Each of \(count) attempts has found that the item was changed since it was read. Nothing was written. \
-            Retry later. If that does not help, the engine returns outdated items, for example from a mirror: refresh \
-            it.
+            Retry later. If that does not help, the closure changes the item itself, and not through its transaction, \
+            or the engine returns outdated items, for example from a mirror: refresh it.
             """,
             key: key)
     }

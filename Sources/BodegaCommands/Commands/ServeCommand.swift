@@ -101,7 +101,7 @@ struct ServeCommand: ConsoleCommand {
         if addresses.contains(where: { $0.engine == .server }) {
             throw ToolError(.usage, "serve is for files, folders and databases, and not for what another server has.")
         }
-        try await store.useExisting(on: console) { store in
+        try await store.useToServe(on: console) { store in
             let options = options
             var logger = Logger(label: "bodega")
             logger.logLevel = .warning

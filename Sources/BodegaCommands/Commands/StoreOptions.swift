@@ -27,6 +27,11 @@ struct StoreOptions: ParsableArguments {
         try await opened(on: console) { try await $0.openExisting(token: $1) }.use(body)
     }
 
+    /// Opens an existing store for a server, uses it and closes it.
+    func useToServe<Result>(on console: Console, _ body: (OpenStore) async throws -> Result) async throws -> Result {
+        try await opened(on: console) { address, _ in try await address.openToServe() }.use(body)
+    }
+
     /// Opens or creates a store, uses it and closes it. If it is encrypted in another way, nothing is written.
     ///
     /// - Parameter isUnchecked: Whether items are written in clear text even if others seem to be encrypted.

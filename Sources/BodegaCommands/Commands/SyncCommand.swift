@@ -104,6 +104,10 @@ struct SyncCommand: ConsoleCommand {
         }
         let token = try token.token(for: to, console.environment)
         let named = try namedCollections(from)
+        if named.isEmpty, try StoreNature(ofPath: from.path) == .missing {
+            throw ToolError(
+                .usage, "There is no store at \(from.path) yet. To create it, name a collection: --collection NAME.")
+        }
         let address = named.first.map { StorageAddress.sqlite(from.path, collection: $0) } ?? from
         let store = named.isEmpty ? try await address.openExisting() : try await address.openOrCreate()
         try await store.use { store in

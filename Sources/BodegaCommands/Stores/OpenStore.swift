@@ -46,6 +46,18 @@ extension StorageAddress {
         try await opened(token, mustExist: true, isReadOnly: false) { try open(mustExist: true) }
     }
 
+    /// Opens an existing store for a server, which has many clients at the same time. In a database, the server creates
+    /// the tables and collections that it needs itself.
+    ///
+    /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
+    func openToServe() async throws -> OpenStore {
+        guard engine == .postgres else { return try await openExisting() }
+        // A collection with a name that was misspelled is not created.
+        if collection != nil { try await openExisting().use { _ in } }
+        let engine = try await connected(mustExist: false, isSequential: false)
+        return OpenStore(address: self, engine: engine, isReadOnly: false)
+    }
+
     /// Opens a store for writing, and creates it if it is missing and is not on a server.
     ///
     /// - Parameter token: The token for a server.
@@ -107,10 +119,14 @@ extension StorageAddress {
     }
 
     /// Connects to a database.
-    private func connected(mustExist: Bool) async throws -> any StorageEngine {
+    ///
+    /// - Parameters:
+    ///   - mustExist: Whether its tables and the collection must exist.
+    ///   - isSequential: Whether there is one operation after another.
+    private func connected(mustExist: Bool, isSequential: Bool = true) async throws -> any StorageEngine {
         #if Postgres
-        // The tool's operations are sequential.
-        let options = PostgresDatabase.Options(maximumConnections: 2, mustExist: mustExist)
+        var options = PostgresDatabase.Options(mustExist: mustExist)
+        if isSequential { options.maximumConnections = 2 }
         do {
             return try await PostgresStorageEngine(self, options: options)
         } catch let error as StorageError where error.code == .invalidArgument {

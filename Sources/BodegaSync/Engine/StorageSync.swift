@@ -190,7 +190,7 @@ public final class StorageSync: StorageDatabase, Observable {
     }
 
     /// Gives up a change that is not sent yet, with the others of its transaction: the items are again as the remote
-    /// database has them.
+    /// database has them. A change that is being sent can't be given up; this has no effect on it.
     ///
     /// - Parameters:
     ///   - key: The item's key.

@@ -43,6 +43,30 @@ struct PostgresCommandTests {
         #expect(await bodega("count", store).text == "0\n")
     }
 
+    #if Server
+    @Test("serve creates what the server needs, but no collection with a misspelled name")
+    func serving() async throws {
+        let store = try await PostgresServer.shared().makeDatabase().url
+        #expect(await bodega("put", store + "#notes", "milk", input: [1]).status == 0)
+        for name in ["", "#notes"] {
+            try await withFolder { folder in
+                let server = try ToolProcess(["serve", store + name, "--without-tokens", "--port", "0"], in: folder)
+                defer { server.send(SIGKILL) }
+                try await waitUntil("the server listens") { try server.outputText.hasSuffix("\n") }
+                let address = try server.outputText.dropLast() + "#notes"
+                #expect(await bodega("get", "\(address)", "milk").output == [1])
+                #expect(await bodega("put", "\(address)", "tea", input: [2]).status == 0)
+                server.send(SIGTERM)
+                #expect(try await server.end() == 0)
+            }
+        }
+        #expect(await bodega("ls", store + "#notes").text == "milk\ntea\n")
+        let misspelled = await bodega("serve", store + "#note", "--without-tokens", "--port", "0")
+        #expect(misspelled.status == 1 && misspelled.errors.contains("no collection \"note\""), "\(misspelled)")
+        #expect(await bodega("count", store + "#note").status == 1)
+    }
+    #endif
+
     @Test("a keyset keeps its old keys while another collection needs them")
     func rotation() async throws {
         let store = try await PostgresServer.shared().makeDatabase().url

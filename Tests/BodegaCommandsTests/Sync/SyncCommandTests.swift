@@ -157,6 +157,8 @@ struct SyncCommandTests {
         }
         let missing = await bodega("sync", files.path("a.db"), files.path("remote.db"), "--timeout", "5")
         #expect(missing.status == 1 && missing.errors.contains("no store"), "\(missing)")
+        let unnamed = await bodega("sync", files.path("new.db"), files.path("moved.db"))
+        #expect(unnamed.status == 64 && unnamed.errors.contains("name a collection: --collection NAME"), "\(unnamed)")
         #expect(try await files.items("a.db") == [row("k", "1")])
         await files.put("2", "l", in: "a.db")
         #expect(await files.sync("a.db", "moved.db", "--moved") == "sent 1, received 0\n")
