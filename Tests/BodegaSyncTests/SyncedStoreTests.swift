@@ -155,10 +155,11 @@ import Testing
         try await replica.sync.settled()
         #expect(try await server.collection(named: "notes").fetchCount() == 300)
         #expect(try await replica.sync.parked().count == 3)
-        try await engine.write((303..<306).map { number in
-            let note = Note(id: "\(number)", title: number == 304 ? "bad" : "good")
-            return (key: key(number), data: try JSONEncoder().encode(note))
-        })
+        try await engine.write(
+            (303..<306).map { number in
+                let note = Note(id: "\(number)", title: number == 304 ? "bad" : "good")
+                return (key: key(number), data: try JSONEncoder().encode(note))
+            })
         try await replica.sync.settled()
         #expect(try await server.collection(named: "notes").fetchCount() == 302)
     }
