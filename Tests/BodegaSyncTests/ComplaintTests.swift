@@ -125,6 +125,36 @@ import Testing
         #expect(try await ada.sync.conflicts().isEmpty)
     }
 
+    /// sqlite-data 354, with a policy of the app
+    @Test func `What a closure does not take is kept, unless it makes a version of its own`() async throws {
+        let (mine, others) = (#"{"a":3,"b":1,"c":9}"#, #"{"a":2,"b":4}"#)
+        let closures: [(take: @Sendable (SyncVersions) -> Data?, losses: [String])] = [
+            ({ $0.local }, ["$ \(others) remote"]),
+            ({ $0.remote }, ["$ \(mine) local"]),
+            ({ _ in Data(#"{"a":3,"b":4,"c":9}"#.utf8) }, ["$['a'] 2 remote"]),
+            ({ _ in Data(#"{"a":2,"b":4,"c":9}"#.utf8) }, ["$['a'] 3 local"]),
+            ({ _ in Data(#"{"a":5,"b":4,"c":9}"#.utf8) }, []),
+        ]
+        for (number, (take, losses)) in closures.enumerated() {
+            let server = MemoryStorageEngine()
+            let ada = try await Replica(of: server)
+            let bob = try await Replica(of: server, policy: .custom(take))
+            try await ada.write(#"{"a":1,"b":1}"#, "n")
+            try await ada.sync.settled()
+            try await bob.sync.settled()
+            await bob.sync.pause()
+            try await bob.write(mine, "n")
+            try await ada.write(others, "n")
+            try await ada.sync.settled()
+            await bob.sync.resume()
+            try await bob.sync.settled()
+            let found = try await bob.sync.conflicts().flatMap(\.conflict.losses).map { loss in
+                "\(loss.path) \(loss.lost.map { String(decoding: $0, as: UTF8.self) } ?? "-") \(loss.side.rawValue)"
+            }
+            #expect(found == losses, "\(number)")
+        }
+    }
+
     /// TanStack/db 921
     @Test func `A change whose answer was lost is made once`() async throws {
         let (ada, bob) = (try await Replica(of: server), try await Replica(of: server))

@@ -26,8 +26,24 @@ public struct SyncConflictPolicy: Sendable {
 
     /// Merges with a closure of the app.
     ///
+    /// If the closure returns one of the versions, or what ``laterWins`` or ``earlierWins`` would, what is not in it is
+    /// kept as a loss, see ``StorageSync/conflicts()``. A version of its own may contain both changes, so it has none.
+    ///
     /// - Parameter merge: Returns the item's bytes; `nil` to remove it. It must return the same for the same versions.
     public static func custom(_ merge: @escaping @Sendable (SyncVersions) -> Data?) -> SyncConflictPolicy {
-        SyncConflictPolicy { MergeResult(data: merge($0), losses: []) }
+        SyncConflictPolicy { versions in
+            let data = merge(versions)
+            return MergeResult(data: data, losses: losses(of: versions, in: data))
+        }
+    }
+
+    private static func losses(of versions: SyncVersions, in data: Data?) -> [MergeLoss] {
+        for policy in [laterWins, earlierWins] {
+            let result = policy.merge(versions)
+            if result.data == data { return result.losses }
+        }
+        if data == versions.local { return [MergeLoss(path: "$", lost: versions.remote, side: .remote)] }
+        if data == versions.remote { return [MergeLoss(path: "$", lost: versions.local, side: .local)] }
+        return []
     }
 }

@@ -22,7 +22,7 @@ public struct SyncConflict: Hashable, Sendable, Codable {
     /// What the item has become; `nil` if it is removed.
     public let merged: Data?
     /// The properties that both have changed, with the versions that were not taken. It is empty if the changes
-    /// concern different properties, or if a policy of the app has merged them.
+    /// concern different properties, or if a policy of the app has made a version of its own.
     public let losses: [MergeLoss]
 
     init(_ versions: SyncVersions, _ result: MergeResult) {
