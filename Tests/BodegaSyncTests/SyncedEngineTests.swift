@@ -44,10 +44,7 @@ import Testing
         },
     ]
 
-    @Test(
-        arguments: configurations.flatMap {
-            TestSizes.sanitized(StorageEngineConformance.checks(for: $0))
-        })
+    @Test(arguments: TestSizes.sample(configurations.flatMap(StorageEngineConformance.checks(for:))))
     func `A synchronized engine keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
         try await check.run()
     }

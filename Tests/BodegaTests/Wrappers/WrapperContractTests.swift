@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every engine in wrappers passes the conformance suite.
+/// Every engine in wrappers passes the conformance suite, of which each run takes a sample.
 struct WrapperContractTests {
     typealias Configuration = StorageEngineConformance.Configuration
 
@@ -45,11 +45,12 @@ struct WrapperContractTests {
         return configuration
     }
 
-    private static let checks = configurations.flatMap { configuration in
-        StorageEngineConformance.checks(for: configuration).filter { check in
-            !configuration.name.contains(Wrapper.scoped.name) || !needsWholeHistory(check.check)
-        }
-    }
+    private static let checks = TestSizes.sample(
+        configurations.flatMap { configuration in
+            StorageEngineConformance.checks(for: configuration).filter { check in
+                !configuration.name.contains(Wrapper.scoped.name) || !needsWholeHistory(check.check)
+            }
+        })
 
     /// The log of a scope does not report an item that has come and gone before someone has read the log, and its
     /// cursors end with the engine. `ScopedStorageEngineTests` check what its readers see.
@@ -66,13 +67,14 @@ struct WrapperContractTests {
     }
 
     /// The checks of queries on each wrapper, because the engines above are a random choice.
-    private static let queries = engines.filter { !$0.name.hasPrefix("disk") }.flatMap { engine in
-        Wrapper.all.flatMap { wrapper in
-            StorageEngineConformance.Check.queries.map { check in
-                StorageEngineConformance.Case(check: check, configuration: wrapper.wrap(engine))
+    private static let queries = TestSizes.sample(
+        engines.filter { !$0.name.hasPrefix("disk") }.flatMap { engine in
+            Wrapper.all.flatMap { wrapper in
+                StorageEngineConformance.Check.queries.map { check in
+                    StorageEngineConformance.Case(check: check, configuration: wrapper.wrap(engine))
+                }
             }
-        }
-    }
+        })
 
     @Test(arguments: queries)
     func `The queries of an engine in a wrapper pass their checks`(_ check: StorageEngineConformance.Case) async throws
