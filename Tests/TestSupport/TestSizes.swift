@@ -47,6 +47,8 @@ package enum TestSizes {
     package static let simulations = size("EMPORIUM_SIMULATIONS", quick: 200, usual: 2_000, all: 100_000)
     /// The items that go with one that is removed.
     package static let children = size("EMPORIUM_CHILDREN", quick: 3_000, usual: 20_000, all: 100_000)
+    /// The random histories of records in memory; a tenth as many in each other engine.
+    package static let recordHistories = size("EMPORIUM_RECORD_HISTORIES", quick: 20, usual: 60, all: 3_000)
     /// The mutated documents that the record coder and Foundation decode.
     package static let mutations = size("EMPORIUM_MUTATIONS", quick: 2_000, usual: 20_000, all: 10_000_000)
     /// The random items of each test of merges.

@@ -10,9 +10,17 @@ enum Engines {
 
     typealias Configuration = StorageEngineConformance.Configuration
 
-    static let all = [
-        memory, sqlite, relaxedSQLite, restoredSQLite, sqliteCollection, disk, relaxedDisk, restoredDisk,
-    ].map(withBatchLimit)
+    static let all = each + variants
+
+    private static let each = [memory, sqlite, sqliteCollection, disk].map(withBatchLimit)
+
+    /// The same engines with other options, and on files that were copied.
+    private static let variants = [relaxedSQLite, restoredSQLite, relaxedDisk, restoredDisk].map(withBatchLimit)
+
+    /// All checks of each engine, and a sample of those of its variants.
+    static let checks =
+        TestSizes.sanitized(each.flatMap(StorageEngineConformance.checks(for:)))
+        + TestSizes.sample(variants.flatMap(StorageEngineConformance.checks(for:)))
 
     private static func withBatchLimit(_ configuration: Configuration) -> Configuration {
         var configuration = configuration
@@ -127,7 +135,7 @@ enum Engines {
     }
 }
 
-@Test(arguments: TestSizes.sanitized(Engines.all.flatMap(StorageEngineConformance.checks(for:))))
+@Test(arguments: Engines.checks)
 func `An engine keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
     try await check.run()
 }
