@@ -23,7 +23,7 @@ import Testing
     func model(kind: String, seed: UInt64) async throws {
         print("record model of \(kind): EMPORIUM_SEED=\(seed)")
         var random = SeededGenerator(seed: seed)
-        for round in 0..<(TestSizes.recordHistories / (["memory", "members"].contains(kind) ? 1 : 10)) {
+        for round in 0..<max(1, TestSizes.recordHistories / (["memory", "members"].contains(kind) ? 1 : 10)) {
             let folder = TemporaryFolder()
             let base: any StorageEngine =
                 ["memory", "members"].contains(kind)
