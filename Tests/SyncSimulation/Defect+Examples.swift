@@ -13,11 +13,8 @@ extension Defect {
         switch self {
         case .appliedTwice, .seam, .editDuringUploadLost, .editReplacesSent: (2, nil)
         case .lossesNotReported, .snapshotKeepsRemoved: (3, nil)
-        case .timersForgotten: (4, nil)
-        case .requestsOfOthersForgotten: (5, nil)
-        case .parkedHoldsUpOthers: (7, nil)
-        case .newIdentifierOnRepetition: (12, nil)
-        case .logNotSearched: (19, nil)
+        case .timersForgotten, .parkedHoldsUpOthers: (7, nil)
+        case .requestsOfOthersForgotten: (58, nil)
         case .cursorBeforeItems: (80, nil)
         case .pullsOverlap: (163, nil)
         case .notFenced: (243, nil)

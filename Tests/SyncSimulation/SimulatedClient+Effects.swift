@@ -43,7 +43,7 @@ extension SimulatedClient {
 
     private func prepare(_ limit: Int, _ program: Program) {
         let parked = disk.records.values.contains { $0.edit?.failure != nil }
-        if simulation.has(.parkedHoldsUpOthers), parked { return handle(.prepared(nil, groups: 0, all: []), program) }
+        if simulation.has(.parkedHoldsUpOthers), parked { return handle(.prepared(nil, all: []), program) }
         // What becomes of a request is in the log after the cursor.
         let ready = disk.records.keys.filter { disk.cursors[$0.collection] != nil || simulation.has(.sentBeforePull) }
         let candidates = ready.sorted { $0.text < $1.text }
@@ -55,7 +55,7 @@ extension SimulatedClient {
         if crashes() { return }
         later(program, upTo: 20) { [unowned self] in
             let all = simulation.has(.requestsOfOthersForgotten) ? [] : disk.requests
-            handle(.prepared(request?.id, groups: request?.groups.count ?? 0, all: all), program)
+            handle(.prepared(request?.id, all: all), program)
         }
     }
 

@@ -55,6 +55,7 @@ extension OutboxDraft {
             var record = records[item] ?? OutboxRecord(server: items[item])
             var edit = OutboxRecord.Edit(data: data, group: record.edit?.group)
             edit.removed = record.edit?.removed
+            edit.maximumGroups = record.edit?.maximumGroups
             // What is parked with others is sent again with them.
             if record.edit?.failure != nil { retry(item) }
             record.edit = edit
@@ -109,11 +110,12 @@ extension OutboxDraft {
         where canSend: (_ collection: String) -> Bool = { _ in true }
     ) -> SyncRequest? {
         var request = SyncRequest(id: newID(), changes: [])
-        var (taken, bytes): ([[SyncItemID]], Int) = ([], 0)
-        for item in candidates where taken.count < limit && bytes < maximumBytes {
+        var (taken, bytes, room): ([[SyncItemID]], Int, RequestRoom) = ([], 0, RequestRoom(groups: limit))
+        for item in candidates where bytes < maximumBytes {
             guard let edit = records[item]?.edit else { continue }
             let members = members(with: item)
             guard members.allSatisfy({ isReady($0) && canSend($0.collection) }) else { continue }
+            guard room.take(edit) else { break }
             for member in members {
                 guard var record = records[member], let edit = record.edit else { continue }
                 request.changes.append(SyncChange(item: member, base: record.server, data: edit.data))
@@ -203,7 +205,10 @@ extension OutboxDraft {
                 }
                 store(record, item)
             }
-            if answer != .applied { unite(group) }
+            if answer == .applied { continue }
+            let limit = answer.isDivisible ? max(1, request.groups.count / 2) : 1
+            for item in group { records[item]?.edit?.maximumGroups = limit }
+            unite(group)
         }
     }
 
@@ -286,12 +291,41 @@ extension OutboxDraft {
             return
         }
         let failure = members.compactMap { records[$0]?.edit?.failure }.first
+        let limit = members.compactMap { records[$0]?.edit?.maximumGroups }.min()
         let group = newID()
         groups[group] = OutboxGroup(members: members, count: members.count)
         for member in members {
             records[member]?.edit?.group = group
             records[member]?.edit?.failure = failure
+            records[member]?.edit?.maximumGroups = limit
         }
+    }
+}
+
+/// The groups that fit into a request.
+///
+/// Groups that were not applied together are sent in requests of at most half as many, and without others. So each is
+/// alone after a few requests, however much is written in the meantime, and what was written is not held up.
+package struct RequestRoom: Sendable {
+    private var maximum: Int
+    private var count = 0
+    private var isDivided: Bool?
+
+    /// Creates room for at most a number of groups.
+    package init(groups: Int) { maximum = groups }
+
+    /// Whether there is room for another group, as far as it is known without it.
+    package var isFull: Bool { count >= maximum }
+
+    /// Takes a group.
+    ///
+    /// - Parameter edit: The version of one of its items.
+    /// - Returns: Whether there was room for it.
+    package mutating func take(_ edit: OutboxRecord.Edit) -> Bool {
+        let (limit, isDivided) = (min(maximum, edit.maximumGroups ?? maximum), edit.maximumGroups != nil)
+        guard count < limit, self.isDivided ?? isDivided == isDivided else { return false }
+        (count, maximum, self.isDivided) = (count + 1, limit, isDivided)
+        return true
     }
 }
 

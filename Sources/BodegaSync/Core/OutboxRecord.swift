@@ -19,6 +19,9 @@ package struct OutboxRecord: Hashable, Sendable, Codable {
         package var group: UUID?
         /// How often it was sent alone without an outcome.
         package var attempts = 0
+        /// The maximum number of groups with which it is sent, half of those with which it was not applied; `nil` if it
+        /// was not sent.
+        package var maximumGroups: Int?
         /// Why it is parked; `nil` if it is not.
         package var failure: SyncFailure?
 

@@ -17,7 +17,7 @@ extension SyncMachine {
         case remoteChanged
         /// A request was taken from the outbox; `nil` if there was none. And all requests without an outcome, those of
         /// other programs included.
-        case prepared(UUID?, groups: Int, all: [SentRequest])
+        case prepared(UUID?, all: [SentRequest])
         /// A request was answered.
         case answered(UUID, SyncAnswer)
         /// A request was not answered: it may be applied later.

@@ -29,7 +29,6 @@ package struct SyncMachine: Sendable {
             case settling(SyncAnswer)
         }
 
-        let groups: Int
         var state: State
         /// Whether another program has begun it, and may still send it.
         var isOthers = false
@@ -54,7 +53,6 @@ package struct SyncMachine: Sendable {
     private var isPaused = true
     private var requests: [UUID: Request] = [:]
     private var order: [UUID] = []
-    private var groups: Int
     private var isPreparing = false
     private var hasChanges = false
     /// When the outbox is looked through again after a change.
@@ -82,7 +80,7 @@ package struct SyncMachine: Sendable {
     ///   - seed: The seed of the delays.
     ///   - limits: The times and numbers.
     package init(seed: UInt64, limits: Limits = Limits()) {
-        (self.limits, random, groups) = (limits, RandomNumbers(state: seed), limits.maximumGroups)
+        (self.limits, random) = (limits, RandomNumbers(state: seed))
     }
 
     /// Takes in what has happened, and returns what is to be done.
@@ -106,7 +104,7 @@ extension SyncMachine {
         switch event {
         case .resume(let requests):
             isPaused = false
-            for request in requests { add(request.id, groups: request.groups.count, .waiting(until: now)) }
+            for request in requests { add(request.id, .waiting(until: now)) }
             (hasChanges, needsPull) = (true, true)
         case .pause: isPaused = true
         case .hurry: hurry(now)
@@ -115,18 +113,16 @@ extension SyncMachine {
             // Another program may end after it has begun a request.
             lookAgain = now + limits.otherPatience
         case .remoteChanged: needsPull = true
-        case .prepared(let id, let groups, let all):
+        case .prepared(let id, let all):
             isPreparing = false
             for request in all where request.id != id {
-                add(
-                    request.id, groups: request.groups.count, .waiting(until: now + limits.otherPatience),
-                    isOthers: true)
+                add(request.id, .waiting(until: now + limits.otherPatience), isOthers: true)
             }
             // Changes that were made since the look at the outbox have been noted.
             guard let id else { break }
             // There may be more, or the next look finds that there are none.
             hasChanges = true
-            add(id, groups: groups, .waiting(until: now))
+            add(id, .waiting(until: now))
         case .answered(let id, let answer): take(answer, of: id, now)
         case .unanswered(let id, let failure): take(failure, of: id, now)
         case .fenced(let id, let wasApplied):
@@ -194,12 +190,6 @@ extension SyncMachine {
         case .sending, .waiting, .fencing: break
         }
         requests[id]?.state = .answered(answer)
-        switch answer {
-        case .applied: groups = min(groups * 2, limits.maximumGroups)
-        case .conflict, .refused: groups = max(1, min(groups, request.groups) / 2)
-        // Each division would wait for several answers that never come.
-        case .unanswered: groups = 1
-        }
         push = Lane()
         // The remote database can be reached.
         pull.notBefore = min(pull.notBefore, now)
@@ -250,9 +240,9 @@ extension SyncMachine {
         return asked + min(limit, maximum) * random.fraction()
     }
 
-    private mutating func add(_ id: UUID, groups: Int, _ state: Request.State, isOthers: Bool = false) {
+    private mutating func add(_ id: UUID, _ state: Request.State, isOthers: Bool = false) {
         guard requests[id] == nil else { return }
-        requests[id] = Request(groups: groups, state: state, isOthers: isOthers)
+        requests[id] = Request(state: state, isOthers: isOthers)
         order.append(id)
     }
 
@@ -304,7 +294,7 @@ extension SyncMachine {
                 wait(until: start)
             } else {
                 (isPreparing, hasChanges) = (true, false)
-                effects.append(.prepare(limit: groups))
+                effects.append(.prepare(limit: limits.maximumGroups))
             }
         }
         var poll = limits.pollInterval.map { (lastPull ?? now) + $0 }

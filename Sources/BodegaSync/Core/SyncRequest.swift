@@ -42,4 +42,10 @@ package enum SyncAnswer: Hashable, Sendable {
     case refused(SyncFailure)
     /// There was no answer in several attempts, and the changes will never be applied.
     case unanswered(SyncFailure)
+
+    /// Whether its changes are sent again in two parts. Each part of a request without an answer would wait for several
+    /// answers that never come, so there each group is sent alone.
+    var isDivisible: Bool {
+        if case .unanswered = self { false } else { true }
+    }
 }

@@ -303,15 +303,16 @@ struct OutboxStorage: Sendable {
     func candidates(
         limit: Int, maximumBytes: Int, where canSend: @escaping @Sendable (_ collection: String) -> Bool
     ) async throws -> [SyncItemID] {
-        let found = Locked<(items: [SyncItemID], bytes: Int)>(([], 0))
+        let found = Locked<(items: [SyncItemID], bytes: Int, room: RequestRoom)>(([], 0, RequestRoom(groups: limit)))
         try await scan { item, record in
             guard let edit = record.edit, edit.failure == nil, record.sent == nil, canSend(item.collection) else {
                 return true
             }
             return found.withLock { found in
+                guard found.room.take(edit) else { return false }
                 found.items.append(item)
                 found.bytes += (edit.data?.count ?? 0) + (record.server?.count ?? 0)
-                return found.items.count < limit && found.bytes < maximumBytes
+                return !found.room.isFull && found.bytes < maximumBytes
             }
         }
         return found.withLock { $0.items }

@@ -131,7 +131,7 @@ actor SyncRunner {
         case .prepare(let limit):
             do {
                 let (request, all) = try await work.prepare(limit: limit)
-                return .prepared(request?.id, groups: request?.groups.count ?? 0, all: all)
+                return .prepared(request?.id, all: all)
             } catch {
                 return failed(error).map { .storageFailed(.preparing, $0) }
             }
