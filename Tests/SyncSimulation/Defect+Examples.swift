@@ -11,7 +11,7 @@ extension Defect {
     /// The first seed that finds the defect, and the faults if not all can happen.
     private var found: (seed: UInt64, faults: Set<SimulationOptions.Fault>?) {
         switch self {
-        case .appliedTwice, .seam, .editDuringUploadLost, .editReplacesSent: (2, nil)
+        case .answersOfPullsReordered, .appliedTwice, .seam, .editDuringUploadLost, .editReplacesSent: (2, nil)
         case .lossesNotReported, .snapshotKeepsRemoved: (3, nil)
         case .timersForgotten, .parkedHoldsUpOthers: (7, nil)
         case .requestsOfOthersForgotten: (58, nil)
@@ -20,7 +20,6 @@ extension Defect {
         case .notFenced: (243, nil)
         case .sentBeforePull: (327, nil)
         case .reconnectionIsNoSignal: (31, [.loss])
-        case .answersOfPullsReordered: (187, [.delay, .programs])
         case .voidReceiptsIgnored: (2_323, [.delay, .duplication, .loss])
         default: (1, nil)
         }

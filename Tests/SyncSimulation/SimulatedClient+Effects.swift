@@ -155,11 +155,10 @@ extension SimulatedClient {
     private func pull(_ answers: [UUID: SyncAnswer], _ program: Program) {
         let (cursors, pulls) = (disk.cursors, disk.pulls)
         let needed = disk.requests.filter { answers[$0.id] != nil && answers[$0.id] != .applied }.flatMap(\.items)
-        let apply: (Pulled) -> Void = { [unowned self] pulled in receive(pulled, answers, program, pulls) }
         let finish = onlyOnce(program, timeLimit: Pulled?.none) { [unowned self] pulled in
             guard let pulled else { return handle(.pullFailed(Self.timeOut), program) }
             if pulled.isUnauthorized { return handle(.pullFailed(Self.unauthorized), program) }
-            apply(pulled)
+            receive(pulled, answers, program, pulls)
         }
         simulation.toServer(from: self) { [unowned self] in
             guard isAuthorized else {
@@ -189,7 +188,9 @@ extension SimulatedClient {
                 simulation.toClient(self) { [unowned self, pulled] in
                     if simulation.has(.answersOfPullsReordered), simulation.chance(3) {
                         // An old answer is taken for one to a later pull.
-                        simulation.schedule(after: 1_000) { if program.isRunning { apply(pulled) } }
+                        simulation.schedule(after: 1_000) { [unowned self] in
+                            if program.isRunning { receive(pulled, answers, program, disk.pulls) }
+                        }
                     }
                     finish(pulled)
                 }
