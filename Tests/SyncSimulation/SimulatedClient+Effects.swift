@@ -103,9 +103,7 @@ extension SimulatedClient {
         case .conflict where simulation.has(.appliedTwice):
             // Its versions are those that the server has, so that the next attempt is applied.
             for item in disk.requests.first(where: { $0.id == id })?.items ?? [] {
-                guard let sent = disk.records[item]?.sent else { continue }
-                disk.records[item]?.sent = OutboxRecord.Sent(
-                    request: sent.request, base: simulation.server.items[item], data: sent.data, attempts: 0)
+                disk.records[item]?.sent?.base = simulation.server.items[item]
             }
             return send(id, program)
         case .refused where simulation.has(.refusedEndsSending): return

@@ -48,9 +48,9 @@ extension SimulatedClient {
         transact { $0.write(changes, asOne: isOne && !divides) }
         guard simulation.has(.editReplacesSent) else { return }
         for ((item, data), sent) in zip(changes, sent) {
-            guard let sent, disk.records[item] != nil else { continue }
-            disk.records[item]?.sent = OutboxRecord.Sent(
-                request: sent.request, base: sent.base, data: data, attempts: sent.attempts)
+            guard var sent, disk.records[item] != nil else { continue }
+            sent.data = data
+            disk.records[item]?.sent = sent
             disk.records[item]?.edit = nil
         }
     }

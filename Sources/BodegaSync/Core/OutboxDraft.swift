@@ -55,6 +55,7 @@ extension OutboxDraft {
             var record = records[item] ?? OutboxRecord(server: items[item])
             var edit = OutboxRecord.Edit(data: data, group: record.edit?.group)
             edit.removed = record.edit?.removed
+            edit.number = record.edit.map(\.number) ?? record.sent.map { ($0.number ?? 0) + 1 }
             edit.maximumGroups = record.edit?.maximumGroups
             // What is parked with others is sent again with them.
             if record.edit?.failure != nil { retry(item) }
@@ -120,9 +121,7 @@ extension OutboxDraft {
                 guard var record = records[member], let edit = record.edit else { continue }
                 request.changes.append(SyncChange(item: member, base: record.server, data: edit.data))
                 bytes += (record.server?.count ?? 0) + (edit.data?.count ?? 0)
-                record.sent = OutboxRecord.Sent(
-                    request: request.id, base: record.server, data: edit.data, removed: edit.removed,
-                    attempts: edit.attempts)
+                record.sent = OutboxRecord.Sent(edit, request: request.id, base: record.server)
                 record.edit = nil
                 records[member] = record
             }
@@ -231,6 +230,7 @@ extension OutboxDraft {
             record.edit = edit
         }
         record.edit?.removed = sent.removed
+        record.edit?.number = sent.number
         if record.server != sent.base { rebase(&record, item, from: sent.removed ?? sent.base) }
     }
 

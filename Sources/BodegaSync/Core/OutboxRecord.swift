@@ -17,6 +17,9 @@ package struct OutboxRecord: Hashable, Sendable, Codable {
         package var removed: Data?
         /// The group of items with which it is sent; `nil` if it is sent alone.
         package var group: UUID?
+        /// One more than that of the version on its way; `nil` if there was none. It stays when the version is replaced
+        /// before it is sent.
+        package var number: Int?
         /// How often it was sent alone without an outcome.
         package var attempts = 0
         /// The maximum number of groups with which it is sent, half of those with which it was not applied; `nil` if it
@@ -34,18 +37,20 @@ package struct OutboxRecord: Hashable, Sendable, Codable {
         /// The request with which it was sent.
         package let request: UUID
         /// The version that the remote database must have for the request to be applied.
-        package let base: Data?
+        package var base: Data?
         /// The item's bytes; `nil` if it was removed.
-        package let data: Data?
+        package var data: Data?
         /// See ``Edit/removed``.
         package let removed: Data?
+        /// See ``Edit/number``.
+        package let number: Int?
         /// How often it had been sent alone without an outcome.
         package let attempts: Int
 
-        /// Creates a version.
-        package init(request: UUID, base: Data?, data: Data?, removed: Data? = nil, attempts: Int = 0) {
-            (self.request, self.base, self.data) = (request, base, data)
-            (self.removed, self.attempts) = (removed, attempts)
+        /// Creates a version that is sent.
+        package init(_ edit: Edit, request: UUID, base: Data?) {
+            (self.request, self.base, data) = (request, base, edit.data)
+            (removed, number, attempts) = (edit.removed, edit.number, edit.attempts)
         }
     }
 
@@ -68,6 +73,12 @@ package struct OutboxRecord: Hashable, Sendable, Codable {
 
     /// Whether the remote database refuses the change.
     package var isParked: Bool { sent == nil && edit?.failure != nil }
+
+    /// The number of the oldest version that the remote database does not have.
+    var firstNumber: Int { (sent.map(\.number) ?? edit?.number) ?? 0 }
+
+    /// The number of the newest one.
+    var lastNumber: Int { (edit.map(\.number) ?? sent?.number) ?? 0 }
 
     /// The version on which the edit is based.
     var base: Data? { sent.map(\.data) ?? server }

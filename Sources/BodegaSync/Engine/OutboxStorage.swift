@@ -288,15 +288,11 @@ struct OutboxStorage: Sendable {
         return count.withLock { $0 }
     }
 
-    /// Whether changes of some collections wait or are on their way.
-    func hasPending(in collections: SyncedCollections) async throws -> Bool {
-        let isFound = Locked(false)
-        try await scan { item, record in
-            if record.isParked || collections.collection(item.collection) == nil { return true }
-            isFound.withLock { $0 = true }
-            return false
-        }
-        return isFound.withLock { $0 }
+    /// The records of some items.
+    func fetchRecords(of items: some Sequence<SyncItemID>) async throws -> [SyncItemID: OutboxRecord] {
+        let found = try await records.fetch(FetchRequest(items.map(Self.key), options: Self.original)).value
+        let stored = try found.map { try Self.decode(StoredRecord.self, $0) }
+        return Dictionary(stored.map { ($0.item, $0.record) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Items whose changes can be sent, the oldest first.

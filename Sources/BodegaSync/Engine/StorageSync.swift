@@ -148,16 +148,17 @@ public final class StorageSync: StorageDatabase, Observable {
     /// Tries everything immediately, also what waits after a failure.
     public func syncNow() async { await runner.handle(.hurry) }
 
-    /// Waits for a moment at which the remote database has all changes of the open collections, but those that are
-    /// parked, and what it had at the time of the call was read. While an app goes on writing, there may be none.
+    /// Waits until the remote database has all changes of the open collections that were made before the call, but those
+    /// that are parked, and until what it had at that time was read. Changes that are made later are not waited for.
     ///
     /// - Throws: `CancellationError` if the task is cancelled; without a network, nothing else ends the wait.
     public func settled() async throws {
         if work.collections.names.isEmpty { return }
         let start = state.pulls
+        var changes = try await UnsettledChanges(of: work.outbox, in: work.collections)
         await runner.handle(.hurry)
         for await _ in state.updates() where state.lastPull > start {
-            if try await !work.outbox.hasPending(in: work.collections) { return await state.counted() }
+            if try await changes.areSettled() { return await state.counted() }
         }
         try Task.checkCancellation()
     }
