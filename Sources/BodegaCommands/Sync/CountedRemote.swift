@@ -31,6 +31,9 @@ final class CountedRemote: SyncRemote {
     /// The number of items that were sent or read.
     var items: Int { counts.withLock { $0.items } }
 
+    /// Notes that there is progress, though nothing was sent or read.
+    func noteProgress() { counts.withLock { $0.progress = .now } }
+
     /// The time since the last progress.
     var idleTime: Duration { counts.withLock { .now - $0.progress } }
 

@@ -25,7 +25,7 @@ struct SyncSession: Sendable {
         "placeRemoved",
     ]
 
-    /// Notes the items of collections that were not synchronized before, and connects to nothing yet.
+    /// Connects to nothing yet.
     ///
     /// - Parameters:
     ///   - sqlite: The local file.
@@ -42,13 +42,13 @@ struct SyncSession: Sendable {
         var options = SyncOptions()
         (options.startsPaused, options.policy) = (true, policy)
         sync = try await StorageSync(local: { try sqlite.collection(named: $0) }, remote: counter, options: options)
-        for name in collections { _ = try await sync.collection(named: name) }
     }
 
-    /// Opens the remote database, and notes it.
+    /// Notes the items of collections that were not synchronized before, opens the remote database, and notes it.
     ///
     /// - Throws: An error if another attempt would fail, too. One that is temporary is ignored.
     private func connect() async throws {
+        for name in collections { _ = try await sync.collection(named: name) }
         do {
             for name in collections { _ = try await place.engine(name) }
             try await outbox.setRemoteName(remote.identity)
@@ -95,8 +95,13 @@ struct SyncSession: Sendable {
             try await sync.settled()
         }
         defer { settling.cancel() }
+        var pending = sync.status.pending
         while !hasEnded.withLock({ $0 }) {
             await interruption.wait(seconds: 0.1, orWoken: true)
+            // Items that are noted in the outbox are progress, too.
+            let isProgress = pending != sync.status.pending
+            pending = sync.status.pending
+            if isProgress { counter.noteProgress() }
             if let status = interruption.status {
                 throw ToolError(status, "Interrupted. What is left stays in the outbox.")
             }
