@@ -58,6 +58,12 @@ struct OutboxStorage: Sendable {
         let record: OutboxRecord
     }
 
+    /// A record, with its bytes.
+    struct ReadRecord: Sendable {
+        fileprivate let data: Data
+        fileprivate let record: OutboxRecord
+    }
+
     /// What a transaction has read, to compare with what it makes of it.
     struct Reading: Sendable {
         fileprivate(set) var records: [SyncItemID: Data] = [:]
@@ -71,6 +77,14 @@ struct OutboxStorage: Sendable {
         fileprivate(set) var place: SyncPlace?
         var draft: OutboxDraft
     }
+
+    /// The place that was read or written last, with its bytes, because it is read several times for each request.
+    private struct KnownPlace: Sendable {
+        var data = Data()
+        var place = SyncPlace()
+    }
+
+    private let known = Locked(KnownPlace())
 
     private static let placeKey = CacheKey(verbatim: "place")
     private static let original = ReadOptions(needsOriginal: true)
@@ -100,11 +114,13 @@ struct OutboxStorage: Sendable {
     ///
     /// - Parameters:
     ///   - items: The items.
+    ///   - knownRecords: Records that were read already. If they have changed since, the transaction will be refused.
     ///   - needsPlace: Whether the transaction needs the requests and cursors.
     ///   - draft: An empty draft.
     ///   - engine: Returns the local engine on a collection; `nil` if it is not open, so that its items can't change.
     func read(
-        _ items: [SyncItemID], needsPlace: Bool, _ draft: OutboxDraft, _ engine: (String) -> (any StorageBackend)?
+        _ items: [SyncItemID], known knownRecords: [SyncItemID: ReadRecord] = [:], needsPlace: Bool,
+        _ draft: OutboxDraft, _ engine: (String) -> (any StorageBackend)?
     ) async throws -> Reading {
         var reading = Reading(draft: draft)
         var known: Set<SyncItemID> = []
@@ -114,7 +130,12 @@ struct OutboxStorage: Sendable {
             let keys = unknown.map(Self.key)
             reading.recordItems += unknown
             reading.recordKeys += keys
-            for item in try await records.fetch(FetchRequest(keys, options: Self.original)).value {
+            for item in unknown {
+                guard let known = knownRecords[item] else { continue }
+                (reading.records[item], reading.draft.records[item]) = (known.data, known.record)
+            }
+            let unread = knownRecords.isEmpty ? keys : zip(unknown, keys).filter { knownRecords[$0.0] == nil }.map(\.1)
+            for item in try await records.fetch(FetchRequest(unread, options: Self.original)).value {
                 let stored = try Self.decode(StoredRecord.self, item)
                 reading.records[stored.item] = item.data
                 reading.draft.records[stored.item] = stored.record
@@ -125,9 +146,8 @@ struct OutboxStorage: Sendable {
         }
         try await readItems(of: reading.recordItems, into: &reading, engine)
         if needsPlace {
-            let item = try await meta.fetch(FetchRequest([Self.placeKey], options: Self.original)).value.first
-            let place = try item.map { try Self.decode(SyncPlace.self, $0) } ?? SyncPlace()
-            (reading.storedPlace, reading.place, reading.draft.requests) = (item?.data, place, place.requests)
+            let (data, place) = try await readPlace()
+            (reading.storedPlace, reading.place, reading.draft.requests) = (data, place, place.requests)
         }
         return reading
     }
@@ -235,6 +255,7 @@ struct OutboxStorage: Sendable {
             place.requests = draft.requests
             if place != old {
                 let data = try Self.encode(place, Self.placeKey)
+                known.withLock { [place] in $0 = KnownPlace(data: data, place: place) }
                 operations.append(.write(key: Self.placeKey, data: data))
             }
         }
@@ -248,19 +269,32 @@ struct OutboxStorage: Sendable {
     // MARK: Looking
 
     /// The requests without an outcome, and the cursors.
-    func fetchPlace() async throws -> SyncPlace {
-        let item = try await meta.fetch(FetchRequest([Self.placeKey], options: Self.original)).value.first
-        return try item.map { try Self.decode(SyncPlace.self, $0) } ?? SyncPlace()
+    func fetchPlace() async throws -> SyncPlace { try await readPlace().place }
+
+    private func readPlace() async throws -> (data: Data?, place: SyncPlace) {
+        guard let item = try await meta.fetch(FetchRequest([Self.placeKey], options: Self.original)).value.first else {
+            return (nil, SyncPlace())
+        }
+        if let place = known.withLock({ $0.data == item.data ? $0.place : nil }) { return (item.data, place) }
+        let place = try Self.decode(SyncPlace.self, item)
+        known.withLock { $0 = KnownPlace(data: item.data, place: place) }
+        return (item.data, place)
     }
 
     /// Passes on records in the order in which their items were changed first.
     ///
     /// - Parameter receive: Receives a record, and returns whether it wants more.
     func scan(_ receive: @escaping @Sendable (SyncItemID, OutboxRecord) throws -> Bool) async throws {
+        try await scan { item, record, _ in try receive(item, record) }
+    }
+
+    private func scan(
+        _ receive: @escaping @Sendable (SyncItemID, OutboxRecord, _ data: Data) throws -> Bool
+    ) async throws {
         _ = try await records.scan(ScanRequest(options: Self.original)) {
             { _, item in
                 let stored = try Self.decode(StoredRecord.self, item)
-                return try receive(stored.item, stored.record)
+                return try receive(stored.item, stored.record, item.data)
             }
         }
     }
@@ -295,23 +329,30 @@ struct OutboxStorage: Sendable {
         return Dictionary(stored.map { ($0.item, $0.record) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Items whose changes can be sent, the oldest first.
+    /// Items whose changes can be sent, the oldest first, and their records.
     func candidates(
         limit: Int, maximumBytes: Int, where canSend: @escaping @Sendable (_ collection: String) -> Bool
-    ) async throws -> [SyncItemID] {
-        let found = Locked<(items: [SyncItemID], bytes: Int, room: RequestRoom)>(([], 0, RequestRoom(groups: limit)))
-        try await scan { item, record in
+    ) async throws -> (items: [SyncItemID], records: [SyncItemID: ReadRecord]) {
+        struct Found: Sendable {
+            var items: [SyncItemID] = []
+            var records: [SyncItemID: ReadRecord] = [:]
+            var bytes = 0
+            var room: RequestRoom
+        }
+        let found = Locked(Found(room: RequestRoom(groups: limit)))
+        try await scan { item, record, data in
             guard let edit = record.edit, edit.failure == nil, record.sent == nil, canSend(item.collection) else {
                 return true
             }
             return found.withLock { found in
                 guard found.room.take(edit) else { return false }
                 found.items.append(item)
+                found.records[item] = ReadRecord(data: data, record: record)
                 found.bytes += (edit.data?.count ?? 0) + (record.server?.count ?? 0)
                 return !found.room.isFull && found.bytes < maximumBytes
             }
         }
-        return found.withLock { $0.items }
+        return found.withLock { ($0.items, $0.records) }
     }
 }
 

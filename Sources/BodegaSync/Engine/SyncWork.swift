@@ -63,6 +63,8 @@ struct SyncWork: Sendable {
     let state: SyncState
     /// The origin of the changes that pulls make in local collections.
     let origin = StorageOrigin()
+    /// Requests that were taken from the outbox and not sent yet.
+    private let prepared = Locked<[UUID: SyncRequest]>([:])
 
     private static let partSize = 500
     private static let maximumBytes = 1 << 20
@@ -78,27 +80,30 @@ struct SyncWork: Sendable {
     ///
     /// - Parameters:
     ///   - items: The items that concern the change.
-    ///   - needsPlace: Whether requests and cursors do.
+    ///   - known: Records that were read already.
+    ///   - needsPlace: Whether requests and cursors concern it.
     ///   - move: Changes the cursors, or throws an error if they are not as expected.
     ///   - change: The change.
     @discardableResult
     func transact<Result>(
-        _ items: [SyncItemID], needsPlace: Bool = false,
+        _ items: [SyncItemID], known: [SyncItemID: OutboxStorage.ReadRecord] = [:], needsPlace: Bool = false,
         moving move: (inout OutboxStorage.SyncPlace) throws -> Void = { _ in },
         _ change: (inout OutboxDraft) throws -> Result
     ) async throws -> Result {
-        try await state.counting { try await transactUncounted(items, needsPlace, move, change) }
+        try await state.counting { try await transactUncounted(items, known, needsPlace, move, change) }
     }
 
     private func transactUncounted<Result>(
-        _ items: [SyncItemID], _ needsPlace: Bool, _ move: (inout OutboxStorage.SyncPlace) throws -> Void,
-        _ change: (inout OutboxDraft) throws -> Result
+        _ items: [SyncItemID], _ known: [SyncItemID: OutboxStorage.ReadRecord], _ needsPlace: Bool,
+        _ move: (inout OutboxStorage.SyncPlace) throws -> Void, _ change: (inout OutboxDraft) throws -> Result
     ) async throws -> (value: Result, change: OutboxChange) {
-        var attempts = ConditionalAttempts()
+        var (attempts, known) = (ConditionalAttempts(), known)
         while true {
-            let reading = try await outbox.read(items, needsPlace: needsPlace, emptyDraft) {
+            let reading = try await outbox.read(items, known: known, needsPlace: needsPlace, emptyDraft) {
                 collections.collection($0)?.engine
             }
+            // They may have changed if the transaction is repeated.
+            known = [:]
             var draft = reading.draft
             let result = try change(&draft)
             var batches = try itemBatches(reading, draft)
@@ -282,28 +287,39 @@ struct SyncWork: Sendable {
         let canSend: @Sendable (String) -> Bool = { [collections] name in
             collections.collection(name) != nil && !collections.isMissing(name) && place.hasPulled(name)
         }
-        let items = try await outbox.candidates(limit: limit, maximumBytes: Self.maximumBytes, where: canSend)
+        let (items, known) = try await outbox.candidates(
+            limit: limit, maximumBytes: Self.maximumBytes, where: canSend)
         if items.isEmpty { return (nil, place.requests.filter(collections.contain)) }
-        return try await transact(items, needsPlace: true) { [collections] draft in
-            let request = draft.take(items, upTo: limit, maximumBytes: Self.maximumBytes, where: canSend)
-            return (draft.requests.last { $0.id == request?.id }, draft.requests.filter(collections.contain))
+        let (request, all) = try await transact(items, known: known, needsPlace: true) { draft in
+            (
+                draft.take(items, upTo: limit, maximumBytes: Self.maximumBytes, where: canSend),
+                draft.requests.filter(collections.contain)
+            )
         }
+        if let request { prepared.withLock { $0[request.id] = request } }
+        return (all.last { $0.id == request?.id }, all)
     }
 
     private func batch(_ id: UUID) async throws -> SyncBatch? {
         let place = try await outbox.fetchPlace()
+        var request = prepared.withLock { $0.removeValue(forKey: id) }
         guard let sent = place.requests.first(where: { $0.id == id }) else { return nil }
-        var reading = try await outbox.read(sent.items, needsPlace: false, emptyDraft) {
-            collections.collection($0)?.engine
-        }
-        reading.draft.requests = [sent]
-        return reading.draft.request(id).map { request in
+        if request == nil { request = try await read(sent) }
+        return request.map { request in
             SyncBatch(
                 id: id,
                 changes: request.changes.map {
                     SyncBatch.Change(collection: $0.item.collection, key: $0.item.key, base: $0.base, data: $0.data)
                 })
         }
+    }
+
+    private func read(_ sent: SentRequest) async throws -> SyncRequest? {
+        var reading = try await outbox.read(sent.items, needsPlace: false, emptyDraft) {
+            collections.collection($0)?.engine
+        }
+        reading.draft.requests = [sent]
+        return reading.draft.request(sent.id)
     }
 
     /// Sends a request.
