@@ -10,6 +10,10 @@ extension ScopedStorageEngine {
 
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
         try scope.require(.write, "write items")
+        // Whether they are met shows what is stored.
+        if batch.conditions?.isEmpty == false || batch.basis != nil {
+            try scope.require(.read, "make a write depend on what is stored")
+        }
         if !hidesItems { return try await base.apply(batch) }
         guard base.traits.contains(.conditional) else {
             throw StorageError(

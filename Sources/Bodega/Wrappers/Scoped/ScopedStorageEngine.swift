@@ -11,6 +11,7 @@ public import Foundation
 /// | of an item that is not in the scope, as it is or as it would be | throws ``StorageError/Code/permissionDenied``, and the whole batch has no effect |
 /// | that removes an item that is not in the scope | skips it, as one that does not exist |
 /// | that removes all items | removes those of the scope |
+/// | with conditions, without the right to read | throws ``StorageError/Code/permissionDenied`` |
 ///
 /// All engines of a collection share its keys, so a refused write shows that a key is taken. Use keys that can't be
 /// guessed, or give each client a prefix of its own, see ``StorageEngine/prefixed(_:)``. A condition that there is no

@@ -281,6 +281,10 @@ import Testing
                 await expect(rights.contains(.write)) {
                     try await engine.write(stream: StorageByteStream(Data("1".utf8)), key: key)
                 }
+                // Whether a condition is met shows whether there is an item, and which.
+                await expect(rights.isSuperset(of: [.read, .write])) {
+                    _ = try await engine.apply(StorageBatch([], if: [StorageCondition(key: key, data: nil)]))
+                }
                 #expect((engine.log != nil) == rights.isSuperset(of: [.read, .observe]))
                 await expect(rights.isSuperset(of: [.read, .observe])) { _ = try await engine.fetchSnapshot() }
                 await expect(rights.contains(.manage)) { try await engine.createIndex(StorageIndex("a\(raw)")) }
