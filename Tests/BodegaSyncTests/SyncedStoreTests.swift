@@ -122,6 +122,47 @@ import Testing
         #expect(seen.withLock { $0 } > 0)
     }
 
+    /// The folder is in the end as the server has it, but one transaction without the other would be half of both.
+    @Test(arguments: [false, true])
+    func `Transactions stay together if an item that both have changed is as before`(_ isOnItsWay: Bool) async throws {
+        let replica = try await Replica(of: server)
+        let notes = try await Store<Note>(storage: replica.notes)
+        let folders = try await Store<Folder>(storage: try await replica.sync.collection(named: "folders"))
+        try await notes.insert(Note(id: "1", title: "good", folder: "f"))
+        try await folders.insert(Folder(id: "f", count: 1))
+        try await replica.sync.settled()
+        let gate = SyncGate()
+        replica.remote.change { script in
+            script.beforeApplying = { batch in
+                if batch.changes.contains(where: { $0.data?.firstRange(of: Data("bad".utf8)) != nil }) {
+                    await gate.pass()
+                    throw StorageError(.permissionDenied, "The item is refused.")
+                }
+            }
+        }
+        if !isOnItsWay { await replica.sync.pause() }
+        try await notes.transaction(with: folders) { notes, folders in
+            notes.insert(Note(id: "2", title: "bad", folder: "f"))
+            folders.insert(Folder(id: "f", count: 2))
+        }
+        if isOnItsWay { await gate.arrival() }
+        try await notes.transaction(with: folders) { notes, folders in
+            notes.remove(id: "1")
+            folders.insert(Folder(id: "f", count: 1))
+        }
+        gate.open()
+        await replica.sync.resume()
+        try await replica.sync.settled()
+        #expect(try await server.collection(named: "notes").fetchKeys() == [CacheKey("1")])
+        #expect(try await replica.sync.parked().map(\.key).contains(CacheKey("1")))
+        // Both arrive together as soon as they can.
+        try await notes.update(id: "2") { $0.title = "good" }
+        try await replica.sync.settled()
+        #expect(replica.remote.sent.last?.changes.count == 2)
+        #expect(try await server.collection(named: "notes").fetchKeys() == [CacheKey("2")])
+        #expect(try await replica.sync.parked().isEmpty)
+    }
+
     /// A transaction that reads nothing is one as well, also through wrappers. Other batches are divided.
     @Test(arguments: [false, true])
     func `A transaction in one collection arrives as one, or not at all`(_ isPrefixed: Bool) async throws {

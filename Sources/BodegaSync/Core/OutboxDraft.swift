@@ -51,6 +51,7 @@ extension OutboxDraft {
     ///   - changes: The items' new bytes; `nil` for those that are removed.
     ///   - isOne: Whether the changes are sent as one.
     package mutating func write(_ changes: [(item: SyncItemID, data: Data?)], asOne isOne: Bool) {
+        let connected = isOne ? groupMembers(with: changes.map(\.item)) : []
         for (item, data) in changes {
             var record = records[item] ?? OutboxRecord(server: items[item])
             var edit = OutboxRecord.Edit(data: data, group: record.edit?.group)
@@ -62,7 +63,7 @@ extension OutboxDraft {
             record.edit = edit
             store(record, item)
         }
-        if isOne { unite(changes.map(\.item)) }
+        if isOne { unite(changes.map(\.item) + connected) }
     }
 
     /// Adds items as new ones that were there before they were synchronized.
@@ -192,6 +193,7 @@ extension OutboxDraft {
         for group in request.groups {
             // Together with what was changed since, it may not be refused.
             let isFinal = request.groups.count == 1 && group.allSatisfy { records[$0]?.edit == nil }
+            let connected = groupMembers(with: group)
             for item in group {
                 guard var record = records[item], let sent = record.sent, sent.request == id else { continue }
                 record.sent = nil
@@ -207,7 +209,7 @@ extension OutboxDraft {
             if answer == .applied { continue }
             let limit = answer.isDivisible ? max(1, request.groups.count / 2) : 1
             for item in group { records[item]?.edit?.maximumGroups = limit }
-            unite(group)
+            unite(group + connected)
         }
     }
 
@@ -267,6 +269,18 @@ extension OutboxDraft {
     private func members(with item: SyncItemID) -> [SyncItemID] {
         guard let id = records[item]?.edit?.group, let group = groups[id] else { return [item] }
         return group.members.filter { records[$0]?.edit?.group == id }
+    }
+
+    /// The items that are sent with some items, before these change.
+    ///
+    /// An item that is again as the remote database has it leaves its group, but still connects the transactions that
+    /// have changed it: one of them without the others would be a state that the user has never seen.
+    private func groupMembers(with items: [SyncItemID]) -> [SyncItemID] {
+        var known: Set<UUID> = []
+        return items.flatMap { item in
+            guard let group = records[item]?.edit?.group, known.insert(group).inserted else { return [SyncItemID]() }
+            return members(with: item)
+        }
     }
 
     /// Removes an item's change from its group, before the record is stored.
