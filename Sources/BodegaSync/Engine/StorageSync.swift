@@ -148,8 +148,8 @@ public final class StorageSync: StorageDatabase, Observable {
     /// Tries everything immediately, also what waits after a failure.
     public func syncNow() async { await runner.handle(.hurry) }
 
-    /// Waits until the remote database has all changes of the open collections that were made before the call, but those
-    /// that are parked, and until what it had at that time was read. Changes that are made later are not waited for.
+    /// Waits until the remote database has all changes of the open collections that were made before the call, but
+    /// those that are parked, and until what it had at that time was read. It does not wait for later changes.
     ///
     /// - Throws: `CancellationError` if the task is cancelled; without a network, nothing else ends the wait.
     public func settled() async throws {

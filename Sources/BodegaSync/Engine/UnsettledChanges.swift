@@ -22,7 +22,7 @@ struct UnsettledChanges {
         self.changes = changes.withLock { $0[...] }
     }
 
-    /// Whether the remote database has all changes, but those that are parked. What it has once is not looked for again.
+    /// Whether the remote database has all changes, but those that are parked. What it has is not looked for again.
     mutating func areSettled() async throws -> Bool {
         while !changes.isEmpty {
             let part = changes.prefix(Self.partSize)
