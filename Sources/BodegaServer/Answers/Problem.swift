@@ -66,6 +66,7 @@ enum RequestRefusal: Error {
     case misdirected
     case notOneHost
     case notJSON
+    case isEncoded
     case wrongMethod([HTTPRequest.Method])
     case rangeNotSatisfiable(Int)
     case otherRequest
@@ -83,6 +84,8 @@ enum RequestRefusal: Error {
                 (.badRequest, "invalidArgument", "The request has no header Host, or several.")
             case .notJSON:
                 (.unsupportedMediaType, "invalidArgument", "The type of the body is not application/json.")
+            case .isEncoded:
+                (.unsupportedMediaType, "invalidArgument", "The body has an encoding. Send it without one.")
             case .wrongMethod:
                 (.methodNotAllowed, "invalidArgument", "The address has no such method.")
             case .tooManyStreams:

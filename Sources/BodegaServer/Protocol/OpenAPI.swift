@@ -254,7 +254,7 @@ let openAPI = #"""
             ],
             "requestBody": {
               "required": false,
-              "description": "The item. No body is an empty one.",
+              "description": "The item, whole and not encoded. No body is an empty one.",
               "content": {"*/*": {"schema": {}}}
             },
             "responses": {

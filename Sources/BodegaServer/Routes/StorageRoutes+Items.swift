@@ -50,6 +50,10 @@ extension StorageRoutes {
     }
 
     func write(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
+        // The part would replace the whole item: RFC 9110, section 14.5.
+        guard request.request.headers[.contentRange] == nil else {
+            throw StorageError(.invalidArgument, "A part of an item can't be written. Send all of it.")
+        }
         let data = try await body(of: request.request)
         let key = try request.key()
         try await change(.write(key: key, data: data), request, claim(request, data), in: collection, key: key)
@@ -136,7 +140,8 @@ extension String {
     /// Whether a list of entity tags has one; see RFC 9110, section 13.1.
     fileprivate func matches(_ tag: String) -> Bool {
         let tags = split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-        return tags.contains("*") || tags.contains(tag) || tags.contains("W/" + tag)
+        // An asterisk among others is a part of a tag with commas.
+        return tags == ["*"] || tags.contains(tag) || tags.contains("W/" + tag)
     }
 }
 

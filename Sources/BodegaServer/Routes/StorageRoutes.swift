@@ -230,6 +230,10 @@ public struct StorageRoutes: Sendable {
     }
 
     func body(of request: Request) async throws -> Data {
+        let codings = request.headers[.contentEncoding]?.split(separator: ",") ?? []
+        guard codings.allSatisfy({ $0.trimmingCharacters(in: .whitespaces).lowercased() == "identity" }) else {
+            throw RequestRefusal.isEncoded
+        }
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limits.requestBytes {
             throw bodyTooLarge()
         }

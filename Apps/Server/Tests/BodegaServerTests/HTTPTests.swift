@@ -42,4 +42,35 @@ struct HTTPTests {
         let starts = answers.split(separator: "\r\n\r\n").map { $0.prefix(12) }
         #expect(starts == ["HTTP/1.1 400", "HTTP/1.1 404", "HTTP/1.1 404", "HTTP/1.1 405", "HTTP/1.1 404"])
     }
+
+    @Test(
+        "refuses to store a part of an item, or an encoded one, as the item",
+        arguments: [
+            ("Content-Range: bytes 0-0/3", "400"), ("Content-Encoding: gzip", "415"),
+            ("Content-Encoding: identity, br", "415"), ("Content-Encoding: Identity", "204"),
+        ])
+    func parts(_ header: String, _ status: String) async throws {
+        let server = try await TestServer(["notes": database])
+        try await database.write(Data("old".utf8), key: CacheKey("a"))
+        let connection = try RawConnection(port: server.port)
+        connection.send(
+            "PUT /v1/collections/notes/items/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\(header)\r\n\r\n1")
+        #expect(await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 \(status)"))
+        let isWritten = status == "204"
+        #expect(try await database.fetch(key: CacheKey("a")) == Data((isWritten ? "1" : "old").utf8))
+    }
+
+    @Test("takes an asterisk for any item only where it is alone")
+    func asterisks() async throws {
+        let server = try await TestServer(["notes": database])
+        try await database.write(Data("old".utf8), key: CacheKey("a"))
+        for (condition, status) in [("\"b, *, c\"", "412"), (" * ", "204")] {
+            let connection = try RawConnection(port: server.port)
+            connection.send(
+                "PUT /v1/collections/notes/items/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n"
+                    + "Connection: close\r\nIf-Match: \(condition)\r\n\r\n1")
+            #expect(await connection.receive().hasPrefix("HTTP/1.1 \(status)"))
+        }
+        #expect(try await database.fetch(key: CacheKey("a")) == Data("1".utf8))
+    }
 }
