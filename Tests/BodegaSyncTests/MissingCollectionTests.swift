@@ -233,4 +233,18 @@ import Testing
         }
         #expect(waits.count == 1 && waits.allSatisfy { (.seconds(3_600)...(.seconds(3_610))).contains($0) })
     }
+
+    /// The remote database has answered others since, so the change waits for itself, and not for the network.
+    @Test func `Synchronizing now sends a request for which a server has asked to wait`() {
+        var machine = SyncMachine(seed: 1)
+        let id = UUID()
+        _ = machine.step(.resume([]), now: .zero)
+        #expect(machine.step(.prepared(id, all: []), now: .zero).contains(.send(id)))
+        _ = machine.step(.pulled(missing: nil), now: .seconds(1))
+        let failure = SyncMachine.Failure(
+            SyncFailure(code: "unreachable", message: "Too many requests."), retryAfter: .seconds(3_000))
+        #expect(!machine.step(.unanswered(id, failure), now: .seconds(2)).contains(.send(id)))
+        #expect(!machine.step(.elapsed, now: .seconds(30)).contains(.send(id)))
+        #expect(machine.step(.hurry, now: .seconds(31)).contains(.send(id)))
+    }
 }

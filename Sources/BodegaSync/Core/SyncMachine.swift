@@ -167,8 +167,11 @@ extension SyncMachine {
         if case .missing = authorization { authorization = .valid }
         (push, pull) = (Lane(), Lane())
         (hasChanges, needsPull) = (true, true)
-        for id in order { requests[id]?.isPostponed = false }
-        recover(now)
+        for (id, request) in requests where !request.isOthers {
+            requests[id]?.isPostponed = false
+            // Also one that fails while others don't, and for which a server has asked to wait.
+            if case .waiting = request.state { requests[id]?.state = .waiting(until: now) }
+        }
     }
 
     /// Ends the waits of sending, because the remote database can be reached.
