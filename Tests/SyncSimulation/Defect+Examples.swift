@@ -21,7 +21,6 @@ extension Defect {
         case .sentBeforePull: (327, nil)
         case .reconnectionIsNoSignal: (31, [.loss])
         case .voidReceiptsIgnored: (2_323, [.delay, .duplication, .loss])
-        case .answersOfPullsReordered: (3_139, [.delay, .programs])
         default: (1, nil)
         }
     }

@@ -61,6 +61,14 @@ struct CreateTokenCommand: ConsoleCommand {
                 throw ValidationError("--rights has \"\(right)\". There are read, write, observe and manage.")
             }
         }
+        if on.contains("") {
+            throw ValidationError("--on needs the name of a collection; \"_\" is the one without a name.")
+        }
+        do {
+            _ = try `where`.map { try StorageScope(matching: $0) }
+        } catch let error as StorageError {
+            throw ValidationError("--where: \(error.message)")
+        }
     }
 
     func run(on console: Console) async throws {

@@ -47,7 +47,9 @@ struct StoreIndexes {
                 try console.interruption.check()
                 if try await create(path, in: indexes, on: console) { created.append(path) }
             } catch let error as ToolError where console.interruption.status == error.status {
-                throw ToolError(error.status, "\(error.message) \(Self.outcome(created, of: paths[number...]))")
+                let isBegun = try await all().contains { $0.hasPaths(of: path.index) }
+                let outcome = Self.outcome(created, of: paths[number...], isBegun: isBegun)
+                throw ToolError(error.status, "\(error.message) \(outcome)")
             }
         }
     }
@@ -58,40 +60,55 @@ struct StoreIndexes {
     private func create(_ path: IndexPaths, in indexes: any StorageIndexes, on console: Console) async throws -> Bool {
         if try await all().contains(where: { $0.hasPaths(of: path.index) }) {
             console.complain("note: there already is an \(path.name).")
-            // Brings it up to date.
-            if path.index.searchForm != nil { try await indexes.createIndex(path.index) }
+            // Brings it up to date, or finishes it.
+            if path.index.searchForm != nil { try await build(path.index, in: indexes, on: console) }
             return false
         }
         let count = try await store.base.fetchCount()
         if count >= Self.manyItems {
             console.complain("note: creating an \(path.name). This reads \(count) items.")
         }
-        let bar = Locked(ProgressBar(console: console, isQuiet: false))
-        defer { bar.withLock { $0.clear() } }
-        do {
-            try await console.interruption.cancelling {
-                try await indexes.createIndex(path.index) { done, total in
-                    bar.withLock { $0.update(items: done, done: done, of: total) }
-                }
-            }
-            bar.withLock { $0.clear() }
-        } catch let error as StorageError where error.code == .invalidArgument {
-            throw ToolError(.usage, error.message)
-        }
+        try await build(path.index, in: indexes, on: console)
         console.complain("note: created an \(path.name).")
         return true
     }
 
+    private func build(_ index: StorageIndex, in indexes: any StorageIndexes, on console: Console) async throws {
+        let bar = Locked(ProgressBar(console: console, isQuiet: false))
+        defer { bar.withLock { $0.clear() } }
+        do {
+            try await console.interruption.cancelling {
+                try await indexes.createIndex(index) { done, total in
+                    bar.withLock { $0.update(items: done, done: done, of: total) }
+                }
+            }
+        } catch let error as StorageError where error.code == .invalidArgument {
+            throw ToolError(.usage, error.message)
+        }
+    }
+
     /// What was done before an interruption, as sentences.
-    private static func outcome(_ created: [IndexPaths], of rest: ArraySlice<IndexPaths>) -> String {
+    ///
+    /// - Parameter isBegun: Whether there is the first index of the rest, though not finished.
+    private static func outcome(
+        _ created: [IndexPaths], of rest: ArraySlice<IndexPaths>, isBegun: Bool
+    ) -> String {
+        if isBegun, let first = rest.first {
+            let others = rest.dropFirst()
+            let sentence = "The \(first.name) is not finished. The same command goes on with it."
+            if created.isEmpty, others.isEmpty { return sentence }
+            return "\(sentence) \(outcome(created, of: others, isBegun: false))"
+        }
         func list(_ paths: some Collection<IndexPaths>) -> String {
             paths.count == 1
                 ? paths.map(\.name).joined()
                 : "indexes over \(paths.map(\.description).joined(separator: ", "))"
         }
-        let missing = "The \(list(rest)) \(rest.count == 1 ? "was" : "were") not created."
-        if created.isEmpty { return missing }
-        return "The \(list(created)) \(created.count == 1 ? "was" : "were") created. \(missing)"
+        let sentences = [
+            created.isEmpty ? nil : "The \(list(created)) \(created.count == 1 ? "was" : "were") created.",
+            rest.isEmpty ? nil : "The \(list(rest)) \(rest.count == 1 ? "was" : "were") not created.",
+        ]
+        return sentences.compactMap { $0 }.joined(separator: " ")
     }
 
     /// Removes the indexes over each path.
