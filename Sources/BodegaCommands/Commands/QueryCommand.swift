@@ -53,11 +53,12 @@ struct QueryCommand: ConsoleCommand {
             their results. --index creates one in an SQLite file or a database, --drop-index removes it, and all \
             programs that write keep it up to date. Without other options of a query, nothing else is done. Creating \
             an index reads all items; if it is interrupted, that index is not created, and the message names those \
-            that were. One for searches is continued by the same command. Folders and encrypted items have no indexes. An index over several values, separated by commas, \
-            serves conditions that the first ones equal a literal, together with a range or the order of the next one. \
-            With --index-where, the index has only the items that meet a condition, and those without the value: \
-            comparisons of values with literals by ==, joined by &&. Such an index is smaller, and serves queries \
-            whose --where has the same comparisons, joined to others by &&. \
+            that were. One for searches is continued by the same command. Folders and encrypted items have no indexes. \
+            An index over several values, separated by commas, serves conditions that the first ones equal a literal, \
+            together with a range or the order of the next one. With --index-where, the index has only the items that \
+            meet a condition, and those without the value: comparisons of values with literals by ==, joined by &&. \
+            Such an index is smaller, and serves queries whose --where has the same comparisons, joined to others by \
+            &&. \
             --search-index creates an index for searches in an SQLite file. It serves --search in the same values, in \
             the same order, with --substrings if it was created with that. --drop-search-index removes it. It is \
             created in parts, and searches bring it up to date. \

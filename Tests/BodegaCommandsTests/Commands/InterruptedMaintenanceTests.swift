@@ -84,6 +84,30 @@ struct InterruptedMaintenanceTests {
         }
     }
 
+    @Test("the message says which index for searches there is, and the same command finishes it")
+    func creatingSearchIndex() async throws {
+        for (moment, isTerminal) in [("creating an index", false), ("░", true)] {
+            try await withFolder { folder in
+                let store = storeAddresses[0](folder)
+                try await fill(store, count: 20_000, padding: 20)
+                let interruption = Interruption()
+                let sink = InterruptingSink(after: moment, interruption)
+                var console = TestConsole().console
+                (console.errors, console.interruption) = (sink, interruption)
+                (console.isErrorTerminal, console.errorWidth) = (isTerminal, 80)
+                #expect(await Tool.run(["query", store, "--search-index", "x"], console: console) == 143)
+                let exists = await bodega("query", store, "--indexes").text.contains("words")
+                let state = exists ? "is not finished. The same command goes on with it." : "was not created."
+                let message = "bodega: Interrupted. The index of the words in x \(state)\n"
+                #expect(sink.written.text.hasSuffix(message), "\(sink.written.text)")
+                #expect(await bodega("query", store, "--search-index", "x").status == 0)
+                let word = String(repeating: "x", count: 20)
+                let found = await bodega("query", store, "--search", word, "--search-in", "x", "--count")
+                #expect(found.text == "20000\n")
+            }
+        }
+    }
+
     @Test("the creation of an index shows its progress on a terminal, and nothing of it remains there")
     func progressOfIndex() async throws {
         try await withFolder { folder in
