@@ -234,6 +234,27 @@ import Testing
         #expect(waits.count == 1 && waits.allSatisfy { (.seconds(3_600)...(.seconds(3_610))).contains($0) })
     }
 
+    /// It was shown as before, and changes of it were taken for changes of others.
+    @Test func `A change that was accepted stays while its item can't be read`() async throws {
+        let server = MemoryStorageEngine()
+        let replica = try await Replica(of: server)
+        try await replica.write(#"{"a":0}"#, "n")
+        try await replica.sync.settled()
+        replica.remote.change { $0.unreadable = [CacheKey("n")] }
+        try await replica.write(#"{"a":1}"#, "n")
+        try await replica.sync.settled()
+        #expect(try await replica.text("n") == #"{"a":1}"#)
+        try await replica.write(#"{"a":2}"#, "n")
+        try await replica.sync.settled()
+        #expect(try await replica.text("n") == #"{"a":2}"#)
+        replica.remote.change { $0.unreadable = [] }
+        try await replica.sync.settled()
+        #expect(try await replica.text("n") == #"{"a":2}"#)
+        let stored = try await server.collection(named: "notes").fetch(key: CacheKey("n"))
+        #expect(stored == Data(#"{"a":2}"#.utf8))
+        #expect(try await replica.sync.conflicts().isEmpty)
+    }
+
     /// The remote database has answered others since, so the change waits for itself, and not for the network.
     @Test func `Synchronizing now sends a request for which a server has asked to wait`() {
         var machine = SyncMachine(seed: 1)

@@ -15,6 +15,8 @@ final class ScriptedRemote: SyncRemote {
         var beforePulling: @Sendable () async throws -> Void = {}
         /// Called when a pull has read, before it passes on the first part.
         var whilePulling: @Sendable () async throws -> Void = {}
+        /// Items that can't be read.
+        var unreadable: Set<CacheKey> = []
     }
 
     let base: EngineSyncRemote
@@ -57,7 +59,18 @@ final class ScriptedRemote: SyncRemote {
             }) {
                 try await current.whilePulling()
             }
-            try await receive(news)
+            let hidden = current.unreadable
+            switch news {
+            case .items(let items, let collection, let batches) where !hidden.isEmpty:
+                let unreadable = items.map(\.key).filter(hidden.contains)
+                if !unreadable.isEmpty { try await receive(.unreadable(unreadable, collection: collection)) }
+                let others = items.filter { !hidden.contains($0.key) }
+                try await receive(.items(others, collection: collection, batches: batches))
+            case .end(let collection, _) where !hidden.isEmpty:
+                // The changes come again, until all items can be read.
+                try await receive(.end(collection: collection, cursor: places[collection].flatMap { $0 }))
+            default: try await receive(news)
+            }
         }
     }
 

@@ -177,10 +177,10 @@ extension OutboxDraft {
         store(record, item)
     }
 
-    /// Takes over what a request has written, if a pull can't bring the items of a collection.
-    package mutating func receiveSent(by id: UUID, in collections: Set<String>) {
+    /// Takes over what a request has written to items that a pull can't bring.
+    package mutating func receiveSent(by id: UUID, where isMissing: (SyncItemID) -> Bool) {
         guard let request = requests.first(where: { $0.id == id }) else { return }
-        for item in request.items where collections.contains(item.collection) {
+        for item in request.items where isMissing(item) {
             if let sent = records[item]?.sent, sent.request == id { receive(item, sent.data) }
         }
     }

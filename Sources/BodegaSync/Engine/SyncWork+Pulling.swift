@@ -69,7 +69,9 @@ private actor PullInParts {
     private var seen: Set<CacheKey>?
     /// The collections that can't be read.
     private var missing: [String: any Error] = [:]
-    /// The error for an item that can't be read.
+    /// The items that can't be read.
+    private var unreadableItems: Set<SyncItemID> = []
+    /// The error for one of them.
     private(set) var unreadable: StorageError?
 
     init(work: SyncWork, pulls: Int) { (self.work, self.pulls) = (work, pulls) }
@@ -85,6 +87,7 @@ private actor PullInParts {
             try await add(items, of: collection)
         case .unreadable(let keys, let collection):
             seen?.formUnion(keys)
+            unreadableItems.formUnion(keys.map { SyncItemID(collection: collection, key: $0) })
             unreadable = StorageError(
                 .decodingFailed, "An item of the remote database's collection \"\(collection)\" can't be read.",
                 key: keys.first)
@@ -163,7 +166,10 @@ private actor PullInParts {
     private func store(
         _ settled: [SentRequest], _ answers: [UUID: SyncAnswer], _ known: OutboxStorage.SyncPlace
     ) async throws {
-        let (items, cursors, expected, missing) = (items, cursors, pulls, Set(missing.keys))
+        let (items, cursors, expected) = (items, cursors, pulls)
+        let isMissing: (SyncItemID) -> Bool = { [missing, unreadableItems] item in
+            missing[item.collection] != nil || unreadableItems.contains(item)
+        }
         try await work.transact(
             items.map(\.item) + settled.flatMap(\.items), needsPlace: true,
             moving: { place in
@@ -176,7 +182,7 @@ private actor PullInParts {
             for (item, data, isOther) in items { draft.receive(item, data, fromOther: isOther) }
             for request in settled {
                 guard let answer = answers[request.id] else { continue }
-                if answer == .applied { draft.receiveSent(by: request.id, in: missing) }
+                if answer == .applied { draft.receiveSent(by: request.id, where: isMissing) }
                 draft.settle(request.id, answer)
             }
         }
