@@ -235,7 +235,8 @@ import Testing
     }
 
     /// It was shown as before, and changes of it were taken for changes of others.
-    @Test func `A change that was accepted stays while its item can't be read`() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `A change that was accepted stays while its item can't be read`() async throws {
         let server = MemoryStorageEngine()
         let replica = try await Replica(of: server)
         try await replica.write(#"{"a":0}"#, "n")
@@ -255,6 +256,30 @@ import Testing
         #expect(try await replica.sync.conflicts().isEmpty)
     }
 
+    @Test func `A service that answers with conflicts only is not asked without end`() {
+        var (machine, now, count) = (SyncMachine(seed: 1), Duration.zero, 0)
+        var effects = machine.step(.resume([]), now: now)
+        // Each answer comes without delay.
+        while now < .seconds(10), count < 1_000 {
+            guard let effect = effects.popFirst(where: { if case .wait = $0 { false } else { true } }) else {
+                let times = effects.compactMap { if case .wait(let until) = $0 { until } else { nil } }
+                guard let next = times.min() else { break }
+                now = max(next, now)
+                effects = machine.step(.elapsed, now: now)
+                continue
+            }
+            switch effect {
+            case .prepare:
+                count += 1
+                effects += machine.step(.prepared(UUID(), all: []), now: now)
+            case .send(let id): effects += machine.step(.answered(id, .conflict), now: now)
+            case .pull: effects += machine.step(.pulled(missing: nil), now: now)
+            default: break
+            }
+        }
+        #expect((20...100).contains(count), "\(count) requests in 10 s")
+    }
+
     /// The remote database has answered others since, so the change waits for itself, and not for the network.
     @Test func `Synchronizing now sends a request for which a server has asked to wait`() {
         var machine = SyncMachine(seed: 1)
@@ -267,5 +292,12 @@ import Testing
         #expect(!machine.step(.unanswered(id, failure), now: .seconds(2)).contains(.send(id)))
         #expect(!machine.step(.elapsed, now: .seconds(30)).contains(.send(id)))
         #expect(machine.step(.hurry, now: .seconds(31)).contains(.send(id)))
+    }
+}
+
+extension Array {
+    /// Removes the first element that meets a condition, and returns it.
+    fileprivate mutating func popFirst(where condition: (Element) -> Bool) -> Element? {
+        firstIndex(where: condition).map { remove(at: $0) }
     }
 }

@@ -99,6 +99,8 @@ extension SyncMachine {
         package var maximumGroups = 128
         /// The number of failures of a request, while pulls succeed, after which it is fenced.
         package var maximumFailures = 2
+        /// The number of conflicts in a row after which there is a delay before the next request, up to ``firstDelay``.
+        package var maximumConflicts = 4
         /// The time between pulls if the remote database does not signal its changes.
         package var pollInterval: Duration?
 

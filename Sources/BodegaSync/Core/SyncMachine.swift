@@ -64,6 +64,8 @@ package struct SyncMachine: Sendable {
     private var lastPull: Duration?
     /// The wait after pulls that could not read everything.
     private var incomplete = Lane()
+    /// The wait after conflicts in a row.
+    private var conflicts = Lane()
     private var authorization = Authorization.valid
 
     private enum Authorization: Sendable { case valid, asking, missing(until: Duration) }
@@ -165,7 +167,7 @@ extension SyncMachine {
 
     private mutating func hurry(_ now: Duration) {
         if case .missing = authorization { authorization = .valid }
-        (push, pull) = (Lane(), Lane())
+        (push, pull, conflicts) = (Lane(), Lane(), Lane())
         (hasChanges, needsPull) = (true, true)
         for (id, request) in requests where !request.isOthers {
             requests[id]?.isPostponed = false
@@ -194,6 +196,16 @@ extension SyncMachine {
         }
         requests[id]?.state = .answered(answer)
         push = Lane()
+        switch answer {
+        case .applied: conflicts = Lane()
+        case .conflict:
+            conflicts.failures += 1
+            // A service that never says what is in the way is not asked without end.
+            if conflicts.failures > limits.maximumConflicts {
+                conflicts.notBefore = now + limits.firstDelay * random.fraction()
+            }
+        case .refused, .unanswered: break
+        }
         // The remote database can be reached.
         pull.notBefore = min(pull.notBefore, now)
         needsPull = true
@@ -289,7 +301,7 @@ extension SyncMachine {
         if hasChanges, !isPreparing {
             // A request that takes long must not hold up others.
             let free = order.compactMap { requests[$0]?.startOfPatience }.max().map { $0 + limits.patience } ?? now
-            let start = max(free, push.notBefore)
+            let start = max(free, push.notBefore, conflicts.notBefore)
             let own = requests.values.count { !$0.isOthers }
             if own >= 2 * limits.maximumRequests || sendingCount >= limits.maximumRequests {
                 // The next answer or pull makes space.
