@@ -250,42 +250,6 @@ import Testing
         #expect(try await onServer.fetchCount() == 39 + written.withLock { $0 })
     }
 
-    /// It waited for a moment without any changes.
-    @Test(.timeLimit(.minutes(1))) func `Changes are settled while others are made all the time`() async throws {
-        let ada = try await Replica(of: server)
-        let (answers, last) = (AsyncStream<Void>.makeStream(), Locked(0))
-        // Each request ends with another change of its item, and a new item.
-        ada.remote.change { script in
-            script.afterApplying = { _ in
-                let number = last.withLock { number in
-                    number += 1
-                    return number
-                }
-                try await ada.write(#"{"a":\#(number),"b":1}"#, "n")
-                try await ada.write(#"{"a":\#(number),"b":2}"#, "new \(number)")
-                answers.continuation.yield()
-            }
-        }
-        await ada.sync.pause()
-        for number in 1...300 { try await ada.write(#"{"a":\#(number),"b":0}"#, "\(number)") }
-        try await ada.write(#"{"a":0,"b":1}"#, "n")
-        await ada.sync.resume()
-        try await ada.sync.settled()
-        for number in 1...300 { #expect(try await serverText("\(number)") != nil) }
-        #expect(try await serverText("n") != nil)
-        // What was written while a request was on its way is not there when that has ended.
-        var iterator = answers.stream.makeAsyncIterator()
-        await iterator.next()
-        try await ada.write(#"{"a":0,"b":3}"#, "n")
-        try await ada.write(#"{"a":0,"b":3}"#, "last")
-        try await ada.sync.settled()
-        #expect(try await serverText("last") == #"{"a":0,"b":3}"#)
-        #expect(try await !ada.sync.pending().isEmpty)
-        ada.remote.change { $0.afterApplying = { _ in } }
-        try await ada.sync.settled()
-        #expect(try await ada.sync.pending().isEmpty)
-    }
-
     /// mono 6326
     @Test func `A refused item is reported, and does not end sending`() async throws {
         let ada = try await Replica(of: server)

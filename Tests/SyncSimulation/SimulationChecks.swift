@@ -117,7 +117,7 @@ struct SimulationChecks {
         let (old, new) = (SimulatedItem(before), SimulatedItem(after))
         for (member, value) in new.members where old.members[member] != value {
             let place = Place(client: client, item: item, member: member)
-            // One who is not up to date can see another value before the one that has come back.
+            // A device that lags behind can see another value before the one that is back.
             let isBack = broughtBack.contains(Name(token: value, item: item))
             if left[place]?.contains(value) == true, !isBack, !mayRepeat {
                 fail("client \(client) sees the old value \(value) of \(item.text).\(member) again", at: time)

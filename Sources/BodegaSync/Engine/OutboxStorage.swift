@@ -1,5 +1,5 @@
-public import Bodega
-public import Foundation
+import Bodega
+import Foundation
 
 /// The outbox in a local database, beside the items.
 ///
@@ -356,31 +356,6 @@ struct OutboxStorage: Sendable {
     }
 }
 
-/// What a transaction has changed in the outbox.
-struct OutboxChange: Sendable {
-    /// By how much the number of items has changed, without those that are parked.
-    private(set) var pending = 0
-    /// By how much the number of parked items has changed.
-    private(set) var parked = 0
-    /// What has become of changes.
-    private(set) var outcomes: [SyncOutcome] = []
-
-    init() {}
-
-    init(from reading: OutboxStorage.Reading, to draft: OutboxDraft) {
-        outcomes = draft.outcomes
-        for item in reading.recordItems {
-            count(reading.draft.records[item], -1)
-            count(draft.records[item], 1)
-        }
-    }
-
-    private mutating func count(_ record: OutboxRecord?, _ number: Int) {
-        guard let record else { return }
-        if record.isParked { parked += number } else { pending += number }
-    }
-}
-
 extension OutboxStorage {
     /// The conflicts that are kept, the oldest first.
     func fetchConflicts() async throws -> [StoredConflict] {
@@ -388,16 +363,6 @@ extension OutboxStorage {
     }
 
     func removeConflict(_ id: UUID) async throws { try await conflicts.remove(key: CacheKey(verbatim: id.uuidString)) }
-}
-
-/// A change that was merged, as it is kept.
-public struct StoredConflict: Hashable, Sendable, Codable, Identifiable {
-    /// Its identifier.
-    public let id: UUID
-    /// When it was merged.
-    public let date: Date
-    /// The versions.
-    public let conflict: SyncConflict
 }
 
 extension StorageBackend {
