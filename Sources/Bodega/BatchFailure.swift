@@ -29,6 +29,6 @@ package func errors<Item>(inBatch items: [Item], _ operation: ([Item]) throws ->
 package func shouldRetryEachAlone(after error: any Error, count: Int) -> Bool {
     let isLocked =
         [.locked, .suspended].contains((error as? StorageError)?.code)
-        || (error as? DatabaseError)?.resultCode == .SQLITE_BUSY
+        || (error as? DatabaseError)?.isOfLock == true
     return count > 1 && !isLocked
 }

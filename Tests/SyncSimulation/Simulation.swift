@@ -152,7 +152,7 @@ package final class Simulation {
         for client in clients {
             let isLost = client.isBlockedIn || client.isBlockedOut || !isHealed && has(.loss) && chance(10)
             if isLost, has(.reconnectionIsNoSignal) { continue }
-            schedule(after: isLost ? 2_000 + delay(upTo: 500) : delay(upTo: 80)) { [unowned self, unowned client] in
+            schedule(after: isLost ? 2_000 + delay(upTo: 500) : delay(upTo: 80)) { [unowned client] in
                 // The end of a partition is a signal, too.
                 if !client.isBlockedIn, !client.isBlockedOut { client.handle(.remoteChanged) }
             }

@@ -54,6 +54,37 @@ func readCrowded(_ arguments: [String]) async throws {
     say("synchronous")
 }
 
+/// Writes an item and leaves the index of the WAL as a process that is stopped while it writes the header: the two copies differ, and the
+/// lock for writing is held. A line from standard input restores it.
+///
+/// The layout is in SQLite's "WAL-mode File Format": two copies of 48 bytes, and the lock at byte 120.
+///
+/// Arguments: path, key, value.
+func tearWALIndex(_ arguments: [String]) async throws {
+    let folder = FileManager.Directory(url: URL(fileURLWithPath: arguments[0]))
+    let engine = try SQLiteStorageEngine(opening: folder)
+    try await engine.write(Data(arguments[2].utf8), key: CacheKey(verbatim: arguments[1]))
+    let index = open(arguments[0] + "/data.sqlite3-shm", O_RDWR)
+    var lock = flock()
+    lock.l_type = Int16(F_WRLCK)
+    lock.l_whence = Int16(SEEK_SET)
+    (lock.l_start, lock.l_len) = (120, 1)
+    precondition(fcntl(index, F_SETLK, &lock) == 0)
+    // The counter of changes in the second copy.
+    var counter: UInt32 = 0
+    precondition(pread(index, &counter, 4, 48 + 8) == 4)
+    var other = counter &+ 1
+    precondition(pwrite(index, &other, 4, 48 + 8) == 4)
+    say("torn")
+    _ = readLine()
+    precondition(pwrite(index, &counter, 4, 48 + 8) == 4)
+    lock.l_type = Int16(F_UNLCK)
+    precondition(fcntl(index, F_SETLK, &lock) == 0)
+    say("whole")
+    _ = readLine()
+    try await engine.close()
+}
+
 /// Uses an engine while no more files can be opened, and prints the error, and whether the engine works again
 /// afterwards.
 ///

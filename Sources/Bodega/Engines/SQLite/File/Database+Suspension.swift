@@ -78,7 +78,7 @@ extension DatabaseError {
     var isOfSuspension: Bool {
         switch resultCode {
         case .SQLITE_INTERRUPT: true
-        case .SQLITE_BUSY, .SQLITE_LOCKED: LockHolders.shared.areSuspended
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: LockHolders.shared.areSuspended
         // A virtual table that is interrupted while it is opened, such as that of a pragma, fails with a general error.
         case .SQLITE_ERROR: message == "interrupted" || LockHolders.shared.areSuspended
         default: false

@@ -97,7 +97,7 @@ extension SQLiteFile {
             }
             readers.leave()
             return value
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+        } catch let error as DatabaseError where error.isOfLock {
             // The place is kept, so that the file is not closed before this read.
             return try await read(isTransaction: true, body, entering: readers.reschedule)
         } catch {

@@ -20,7 +20,7 @@ extension SQLiteFile {
             // In WAL mode the file itself shrinks with the checkpoint.
             do {
                 try db.withLockTimeout(0, then: lockTimeout) { _ = try db.checkpoint(.truncate) }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            } catch let error as DatabaseError where error.isOfLock {
                 bodegaLogger.notice("The file shrinks later: it is being read.", metadata: ["file": "\(url.path)"])
             }
         }

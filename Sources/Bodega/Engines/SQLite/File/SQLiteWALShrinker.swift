@@ -131,7 +131,7 @@ extension SQLiteFile {
         do {
             try db.withLockTimeout(0.02, then: lockTimeout) { _ = try db.checkpoint(.truncate) }
             return true
-        } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_INTERRUPT].contains(error.resultCode) {
+        } catch let error as DatabaseError where error.isOfLock || error.resultCode == .SQLITE_INTERRUPT {
             bodegaLogger.debug(
                 "The write-ahead log shrinks later: another process uses it, or the storage is suspended.",
                 metadata: ["file": "\(url.path)"])

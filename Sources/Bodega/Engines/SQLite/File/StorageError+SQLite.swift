@@ -70,7 +70,7 @@ extension StorageError {
 
     private static func description(of result: ResultCode) -> (Code, String) {
         switch result {
-        case .SQLITE_BUSY, .SQLITE_LOCKED:
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
             (.locked, "Another program kept the database locked. Try again when that program is done.")
         case .SQLITE_FULL:
             (.storageFull, "The volume is full. Make room and write again; no stored item is lost.")
@@ -114,6 +114,12 @@ extension DatabaseError {
         guard resultCode == .SQLITE_ERROR || resultCode == .SQLITE_SCHEMA, let message else { return false }
         return message.hasPrefix("no such table: ") && message.contains(SQLiteCollections.prefix)
     }
+
+    /// Whether another program did not release the file in time.
+    ///
+    /// A program that is stopped while it writes the header of the WAL's index keeps all others from reading. SQLite
+    /// waits for ten seconds, independently of the time limit, and then reports a failure of the protocol for locks.
+    var isOfLock: Bool { resultCode == .SQLITE_BUSY || resultCode == .SQLITE_PROTOCOL }
 
     /// Whether a write failed, rather than a read.
     var isOfWriting: Bool {

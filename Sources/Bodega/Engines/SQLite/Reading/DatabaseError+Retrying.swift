@@ -16,7 +16,7 @@ extension DatabaseError {
         while true {
             do {
                 return try body()
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && DispatchTime.now() < deadline {
+            } catch let error as DatabaseError where error.isOfLock && DispatchTime.now() < deadline {
                 try LockHolders.shared.check()
                 bodegaLogger.debug("The database is locked. Retrying…", metadata: ["file": "\(path)"])
                 WorkerThreads.waiting { LockHolders.shared.pause(pause) }

@@ -183,6 +183,44 @@ import Testing
 
 extension SQLiteReadingBesideWritersTests {
 
+    @Test("A file whose index a stopped process has written in part is locked until the process goes on")
+    func tornIndex() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        try await engine.write(Data("1".utf8), key: CacheKey(verbatim: "1"))
+        let reader = try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3"), lockTimeout: 1)
+        #expect(try await reader.fetchCount() == 1)
+        let input = Pipe.separate()
+        let child = try Child(["tear-wal-index", folder.path, "a", "b"], input: input)
+        #expect(await child.nextLine() == "torn")
+
+        // SQLite itself waits for ten seconds in each.
+        func isLocked(_ body: @Sendable () async throws -> Void) async throws -> Bool {
+            do {
+                try await body()
+                return false
+            } catch let error as StorageError where error.code == .locked {
+                return true
+            }
+        }
+        async let one = isLocked { _ = try await engine.fetch(key: CacheKey(verbatim: "1")) }
+        async let all = isLocked { _ = try await reader.fetchAll() }
+        async let written = isLocked { try await engine.write(Data("2".utf8), key: CacheKey(verbatim: "2")) }
+        #expect(try await [one, all, written] == [true, true, true])
+
+        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+        #expect(await child.nextLine() == "whole")
+        #expect(try await engine.fetchKeys() == keys("1", "a"))
+        #expect(try await reader.fetchKeys() == keys("1", "a"))
+        try await engine.write(Data("2".utf8), key: CacheKey(verbatim: "2"))
+        #expect(try await reader.fetchKeys() == keys("1", "a", "2"))
+        try input.fileHandleForWriting.close()
+        _ = await child.lines()
+        try await reader.close()
+        try await engine.close()
+        #expect(try folder.names() == ["data.sqlite3"])
+    }
+
     @Test("Changes that Bodega 2 writes with a journal are visible")
     func journal() async throws {
         let folder = TemporaryFolder()
