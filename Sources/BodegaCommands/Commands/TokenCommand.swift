@@ -77,10 +77,17 @@ struct CreateTokenCommand: ConsoleCommand {
         let collections = on.isEmpty ? [nil] : on.map(Optional.some)
         let grants = collections.map { AccessGrant(collection: $0, matching: `where`, rights: rights) }
         let end = days.map { Date().addingTimeInterval(Double($0) * 86_400) }
-        let token = try await store.use(on: console, isUnchecked: true) { store in
-            try await AccessTokens(storage: store.engine).create(name: name, grants: grants, expiresAt: end).token
+        try await store.use(on: console, isUnchecked: true) { store in
+            let tokens = AccessTokens(storage: store.engine)
+            let (token, entry) = try await tokens.create(name: name, grants: grants, expiresAt: end)
+            do {
+                try console.output.write(token + "\n")
+            } catch {
+                // A token that was not shown is of no use to its owner.
+                try await tokens.revoke(id: entry.id)
+                throw error
+            }
         }
-        try console.output.write(token + "\n")
         #else
         throw ToolError.hasNoServer
         #endif

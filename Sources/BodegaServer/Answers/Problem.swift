@@ -67,6 +67,7 @@ enum RequestRefusal: Error {
     case notOneHost
     case notJSON
     case isEncoded
+    case unknownTransferCoding
     case wrongMethod([HTTPRequest.Method])
     case rangeNotSatisfiable(Int)
     case otherRequest
@@ -86,6 +87,8 @@ enum RequestRefusal: Error {
                 (.unsupportedMediaType, "invalidArgument", "The type of the body is not application/json.")
             case .isEncoded:
                 (.unsupportedMediaType, "invalidArgument", "The body has an encoding. Send it without one.")
+            case .unknownTransferCoding:
+                (.notImplemented, "invalidArgument", "The body has a transfer coding other than chunked.")
             case .wrongMethod:
                 (.methodNotAllowed, "invalidArgument", "The address has no such method.")
             case .tooManyStreams:

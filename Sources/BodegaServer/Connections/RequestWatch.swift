@@ -5,6 +5,9 @@ import NIOHTTPTypes
 
 /// Closes the connection of a client that sends a request, or reads an answer, more slowly than it may. It also counts
 /// the bytes of bodies, and lets a client that asks first send one; see RFC 9110, section 10.1.1.
+///
+/// What a client goes on to send after an answer that ends the connection is read and discarded: a client that reads
+/// only after it has written would otherwise not see the answer. See RFC 9112, section 9.6.
 final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -23,6 +26,9 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The number of requests whose answers have not ended.
     private var unanswered = 0
+    /// Whether the answer to the request that is being received is the last one.
+    private var isLast = false
+    private var isDiscarding = false
 
     init(_ limits: StorageServerLimits, _ metrics: StorageServerMetrics?) {
         (self.limits, self.metrics) = (limits, metrics)
@@ -42,13 +48,20 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) { cancel() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isDiscarding {
+            if case .end = Self.unwrapInboundIn(data) { context.close(promise: nil) }
+            return
+        }
         switch Self.unwrapInboundIn(data) {
         case .head(let head):
             // Not in the middle of an answer, if a client has not waited for its end.
-            if unanswered == 0, head.headerFields[.expect]?.lowercased() == "100-continue" {
+            let length = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
+            let mayContinue = unanswered == 0 && length <= limits.requestBytes
+            if mayContinue, head.headerFields[.expect]?.lowercased() == "100-continue" {
                 context.writeAndFlush(Self.wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
             }
             unanswered += 1
+            isLast = head.headerFields[.connection]?.lowercased() == "close"
             receiving = .now() + .seconds(limits.bodySeconds)
             scheduleCheck(context)
         case .body(let part): metrics?.add(received: part.readableBytes)
@@ -61,9 +74,18 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         switch Self.unwrapOutboundIn(data) {
         case .head: break
         case .body(let part): metrics?.add(sent: part.readableBytes)
-        case .end: unanswered -= 1
+        case .end:
+            unanswered -= 1
+            // The connection reads no more by itself.
+            isDiscarding = isLast && receiving != nil
         }
         context.write(data, promise: promise)
+        if isDiscarding { context.read() }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.fireChannelReadComplete()
+        if isDiscarding { context.read() }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {

@@ -230,6 +230,10 @@ public struct StorageRoutes: Sendable {
     }
 
     func body(of request: Request) async throws -> Data {
+        // SwiftNIO decodes only this one; see RFC 9112, section 6.1.
+        guard request.headers[.transferEncoding].map({ $0.lowercased() == "chunked" }) ?? true else {
+            throw RequestRefusal.unknownTransferCoding
+        }
         let codings = request.headers[.contentEncoding]?.split(separator: ",") ?? []
         guard codings.allSatisfy({ $0.trimmingCharacters(in: .whitespaces).lowercased() == "identity" }) else {
             throw RequestRefusal.isEncoded

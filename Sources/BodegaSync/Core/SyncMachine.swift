@@ -97,6 +97,18 @@ package struct SyncMachine: Sendable {
 
     /// Whether requests have no outcome yet.
     package var hasRequests: Bool { !requests.isEmpty }
+
+    /// Why a request waits although the remote database can be reached, if one does.
+    package var hindrance: SyncFailure? {
+        for id in order {
+            guard let request = requests[id], request.isPostponed || request.suspicions > 0 else { continue }
+            switch request.state {
+            case .sending, .waiting, .fencing: return request.error
+            case .answered, .settling: break
+            }
+        }
+        return nil
+    }
 }
 
 // Events.

@@ -157,7 +157,7 @@ actor SyncRunner {
                     report(.needsCredentials(false))
                     return failed(missing).map { .pulled(missing: $0) }
                 }
-                report(.reached(Date(), unreadable.map { SyncFailure($0) }))
+                report(.reached(Date(), unreadable.map { SyncFailure($0) } ?? machine?.hindrance))
                 return .pulled(missing: nil)
             } catch {
                 return failed(error).map { .pullFailed($0) }

@@ -10,7 +10,8 @@ public struct SyncStatus: Sendable, Hashable {
     public var parked = 0
     /// When everything that the remote database has was last read; `nil` if it was not since the program began.
     public var lastSuccess: Date?
-    /// Why the last attempt to reach the remote database has failed; `nil` if it has not.
+    /// Why the last attempt to reach the remote database has failed, or why it takes no changes now although it can be
+    /// reached; `nil` if neither is so.
     public var failure: SyncFailure?
     /// Whether the credentials are not accepted.
     public var needsCredentials = false

@@ -48,16 +48,35 @@ struct HTTPTests {
         arguments: [
             ("Content-Range: bytes 0-0/3", "400"), ("Content-Encoding: gzip", "415"),
             ("Content-Encoding: identity, br", "415"), ("Content-Encoding: Identity", "204"),
+            ("Transfer-Encoding: gzip, chunked", "501"), ("Transfer-Encoding: Chunked", "204"),
         ])
     func parts(_ header: String, _ status: String) async throws {
         let server = try await TestServer(["notes": database])
         try await database.write(Data("old".utf8), key: CacheKey("a"))
         let connection = try RawConnection(port: server.port)
+        let isChunked = header.hasPrefix("Transfer")
         connection.send(
-            "PUT /v1/collections/notes/items/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\(header)\r\n\r\n1")
+            "PUT /v1/collections/notes/items/a HTTP/1.1\r\nHost: localhost\r\n\(header)\r\n"
+                + (isChunked ? "\r\n1\r\n1\r\n0\r\n\r\n" : "Content-Length: 1\r\n\r\n1"))
         #expect(await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 \(status)"))
         let isWritten = status == "204"
         #expect(try await database.fetch(key: CacheKey("a")) == Data((isWritten ? "1" : "old").utf8))
+    }
+
+    @Test("answers a client that sends all of a body that is too large before it reads, and ends the connection")
+    func lateReader() async throws {
+        var limits = StorageServerLimits()
+        limits.requestBytes = 1_000
+        let server = try await TestServer(limits: limits, ["notes": database])
+        let head = "PUT /v1/collections/notes/items/a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        let length = 32 << 20
+        let connection = try RawConnection(port: server.port)
+        #expect(connection.send(head + "Content-Length: \(length)\r\n\r\n" + String(repeating: "1", count: length)))
+        #expect(await connection.receive().hasPrefix("HTTP/1.1 413"))
+        // Who asks first, and learns that it is too large, does not have to send it.
+        let asking = try RawConnection(port: server.port)
+        asking.send(head + "Content-Length: \(length)\r\nExpect: 100-continue\r\n\r\n")
+        #expect(await asking.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 413"))
     }
 
     @Test("takes an asterisk for any item only where it is alone")

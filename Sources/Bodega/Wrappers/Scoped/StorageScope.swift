@@ -96,7 +96,7 @@ public struct StorageScope: Sendable {
 
     func require(_ right: Rights, _ action: String) throws {
         guard rights.contains(right) else {
-            throw StorageError(.permissionDenied, "The scope of this engine does not include the right to \(action).")
+            throw StorageError(.permissionDenied, "The right to \(action) is missing here.")
         }
     }
 }
