@@ -43,6 +43,8 @@ package enum TestSizes {
     package static let indexBuilds = size("EMPORIUM_INDEX_BUILDS", quick: 20, usual: 100, all: 10_000)
     /// The databases with random references from which items are removed.
     package static let references = size("EMPORIUM_REFERENCES", quick: 60, usual: 100, all: 20_000)
+    /// The groups of devices with references that are synchronized after random changes.
+    package static let referenceSyncs = size("EMPORIUM_REFERENCE_SYNCS", quick: 5, usual: 30, all: 5_000)
     /// The simulated synchronizations.
     package static let simulations = size("EMPORIUM_SIMULATIONS", quick: 200, usual: 2_000, all: 100_000)
     /// The items that go with one that is removed.

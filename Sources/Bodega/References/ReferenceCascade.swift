@@ -13,6 +13,22 @@ package struct ReferenceLink: Hashable, Sendable {
     }
 }
 
+/// The references of all collections of a database, for a wrapper that carries out itself what follows from a removal.
+package protocol ReferenceLinks: StorageReferences {
+    /// The references of all collections that exist, with their indexes.
+    ///
+    /// - Parameter targets: The names of collections.
+    /// - Returns: Nothing if there is no reference to any of them.
+    func fetchLinks(to targets: [String]) async throws -> [ReferenceLink]
+}
+
+extension [ReferenceLink] {
+    /// The references, unless there is none to some collections.
+    package func concerning(_ targets: [String]) -> [ReferenceLink] {
+        contains { link in targets.contains { $0.hasSameBytes(as: link.reference.target) } } ? self : []
+    }
+}
+
 /// What follows from the removal of items that others name: which items to read, and what to do with those that name a
 /// removed one.
 ///

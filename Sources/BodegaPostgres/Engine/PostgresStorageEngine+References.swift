@@ -1,6 +1,16 @@
 #if Postgres
 public import Bodega
 
+extension PostgresStorageEngine: ReferenceLinks {
+
+    package func fetchLinks(to targets: [String]) async throws -> [ReferenceLink] {
+        guard try await database.read(Command(ReferenceTable.exists)).flag(0, 0) else { return [] }
+        var answers: [QueryResult] = []
+        for command in ReferenceTable.linkCommands { answers.append(try await database.read(command)) }
+        return try ReferenceTable.links(answers).links.concerning(targets)
+    }
+}
+
 extension PostgresStorageEngine: StorageReferences {
 
     public var references: (any StorageReferences)? { self }

@@ -24,6 +24,9 @@ package struct OutboxDraft: Sendable {
     /// What has become of changes.
     package private(set) var outcomes: [SyncOutcome] = []
 
+    /// The items whose removals were overruled by others' changes.
+    private var revived: [SyncItemID] = []
+
     private let merge: @Sendable (SyncVersions) -> MergeResult
     private let newID: @Sendable () -> UUID
 
@@ -50,7 +53,10 @@ extension OutboxDraft {
     /// - Parameters:
     ///   - changes: The items' new bytes; `nil` for those that are removed.
     ///   - isOne: Whether the changes are sent as one.
-    package mutating func write(_ changes: [(item: SyncItemID, data: Data?)], asOne isOne: Bool) {
+    ///   - causes: The items from whose removals some of the changes follow.
+    package mutating func write(
+        _ changes: [(item: SyncItemID, data: Data?)], asOne isOne: Bool, causes: [SyncItemID: SyncItemID] = [:]
+    ) {
         let connected = isOne ? groupMembers(with: changes.map(\.item)) : []
         for (item, data) in changes {
             var record = records[item] ?? OutboxRecord(server: items[item])
@@ -58,6 +64,7 @@ extension OutboxDraft {
             edit.removed = record.edit?.removed
             edit.number = record.edit.map(\.number) ?? record.sent.map { ($0.number ?? 0) + 1 }
             edit.maximumGroups = record.edit?.maximumGroups
+            edit.cause = causes[item]
             // What is parked with others is sent again with them.
             if record.edit?.failure != nil { retry(item) }
             record.edit = edit
@@ -172,9 +179,11 @@ extension OutboxDraft {
         if record.server == data { return }
         let old = record.server
         record.server = data
+        let members = groupMembers(with: [item])
         // While a change is on its way, it is not known whether this version contains it.
         if record.sent == nil { rebase(&record, item, from: record.edit?.removed ?? old) }
         store(record, item)
+        withdraw(among: members)
     }
 
     /// Takes over what a request has written to items that a pull can't bring.
@@ -206,6 +215,7 @@ extension OutboxDraft {
                 }
                 store(record, item)
             }
+            withdraw(among: group + connected)
             if answer == .applied { continue }
             let limit = answer.isDivisible ? max(1, request.groups.count / 2) : 1
             for item in group { records[item]?.edit?.maximumGroups = limit }
@@ -220,7 +230,7 @@ extension OutboxDraft {
     ) {
         if record.edit == nil {
             var edit = OutboxRecord.Edit(data: sent.data)
-            edit.attempts = sent.attempts
+            (edit.attempts, edit.cause) = (sent.attempts, sent.cause)
             switch answer {
             case .refused(let failure) where isFinal: edit.failure = failure
             case .unanswered(let failure) where isFinal:
@@ -245,9 +255,28 @@ extension OutboxDraft {
         if edit.data != record.server {
             outcomes.append(SyncOutcome(item: item, .merged(SyncConflict(versions, merged))))
         }
+        if edit.data == nil, merged.data != nil { revived.append(item) }
         record.edit?.data = merged.data
         // Changes of an item that was removed are still changes of the version that they began with.
         record.edit?.removed = record.server == nil ? base : nil
+    }
+
+    /// Gives up the changes of some items that follow from removals which others' changes have overruled.
+    private mutating func withdraw(among members: [SyncItemID]) {
+        while let cause = revived.popLast() {
+            for member in members {
+                guard var record = records[member], let edit = record.edit, edit.cause == cause else { continue }
+                let versions = SyncVersions(
+                    collection: member.collection, key: member.key, base: record.base, local: edit.data,
+                    remote: record.base)
+                outcomes.append(
+                    SyncOutcome(item: member, .merged(SyncConflict(versions, MergeResult(data: record.base)))))
+                if edit.data == nil, record.base != nil { revived.append(member) }
+                leaveGroup(&record)
+                record.edit = nil
+                store(record, member)
+            }
+        }
     }
 }
 

@@ -27,6 +27,8 @@ package struct OutboxRecord: Hashable, Sendable, Codable {
         package var maximumGroups: Int?
         /// Why it is parked; `nil` if it is not.
         package var failure: SyncFailure?
+        /// The item from whose removal it follows, because its item named that one; `nil` if the user has made it.
+        package var cause: SyncItemID?
 
         /// Creates a version.
         package init(data: Data?, group: UUID? = nil) { (self.data, self.group) = (data, group) }
@@ -46,11 +48,13 @@ package struct OutboxRecord: Hashable, Sendable, Codable {
         package let number: Int?
         /// How often it had been sent alone without an outcome.
         package let attempts: Int
+        /// See ``Edit/cause``.
+        package let cause: SyncItemID?
 
         /// Creates a version that is sent.
         package init(_ edit: Edit, request: UUID, base: Data?) {
             (self.request, self.base, data) = (request, base, edit.data)
-            (removed, number, attempts) = (edit.removed, edit.number, edit.attempts)
+            (removed, number, attempts, cause) = (edit.removed, edit.number, edit.attempts, edit.cause)
         }
     }
 

@@ -67,9 +67,9 @@ struct SyncWork: Sendable {
     private let prepared = Locked<[UUID: SyncRequest]>([:])
 
     private static let partSize = 500
-    private static let maximumBytes = 1 << 20
+    static let maximumBytes = 1 << 20
 
-    private var emptyDraft: OutboxDraft {
+    var emptyDraft: OutboxDraft {
         OutboxDraft(newID: { UUID() }) { [collections] versions in
             let policy = collections.collection(versions.collection)?.policy ?? .laterWins
             return policy.merge(versions)
@@ -151,127 +151,6 @@ struct SyncWork: Sendable {
             if !batch.operations.isEmpty { batches.append((engine, batch)) }
         }
         return batches
-    }
-
-    // MARK: The user's changes
-
-    /// Applies batches of the user, with their changes in the outbox.
-    func write(_ parts: [(collection: String, batch: StorageBatch)]) async throws -> [BatchOutcome] {
-        try await state.counting { try await writeUncounted(parts) }
-    }
-
-    private func writeUncounted(
-        _ parts: [(collection: String, batch: StorageBatch)]
-    ) async throws -> (value: [BatchOutcome], change: OutboxChange) {
-        var attempts = ConditionalAttempts()
-        while true {
-            let parts = try await parts.asyncMap { try await resolved($0) }
-            let items = parts.flatMap { part in part.keys.map { SyncItemID(collection: part.collection, key: $0) } }
-            let reading = try await outbox.read(items, needsPlace: false, emptyDraft) {
-                collections.collection($0)?.engine
-            }
-            var draft = reading.draft
-            var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
-            var changes: [(item: SyncItemID, data: Data?)] = []
-            for var part in parts {
-                for condition in part.batch.conditions ?? [] {
-                    let item = SyncItemID(collection: part.collection, key: condition.key)
-                    guard reading.items[item] == condition.data else {
-                        return (parts.map { _ in BatchOutcome(wasApplied: false) }, OutboxChange())
-                    }
-                }
-                try preserve(in: &part, reading)
-                changes += part.changes
-                part.batch.conditions = Set(part.keys).map { key in
-                    StorageCondition(
-                        key: key, data: reading.items[SyncItemID(collection: part.collection, key: key)])
-                }
-                batches.append((try collections.engine(part.collection), part.batch))
-            }
-            let isOne = parts.count > 1 || parts.contains(where: \.isOne)
-            if isOne, changes.count > remote.maximumItems {
-                throw StorageError(
-                    .tooLarge,
-                    """
-                    The transaction changes \(changes.count) items. The remote database changes at most \
-                    \(remote.maximumItems) together. Divide the transaction.
-                    """)
-            }
-            draft.write(changes, asOne: isOne)
-            batches += try outbox.batches(reading, draft, now: Date())
-            let answers = try await StorageBatchGroup.apply(batches)
-            if answers.allSatisfy(\.value.wasApplied) {
-                return (answers.prefix(parts.count).map(\.value), OutboxChange(from: reading, to: draft))
-            }
-            for part in parts {
-                guard let basis = part.batch.basis else { continue }
-                let end = try await collections.engine(part.collection).log?.fetchCursor()
-                if end != basis { return (parts.map { _ in BatchOutcome(wasApplied: false) }, OutboxChange()) }
-            }
-            try Task.checkCancellation()
-            try attempts.fail(changes.first?.item.key)
-        }
-    }
-
-    /// A user's batch whose operations name their items.
-    private struct Part {
-        let collection: String
-        var batch: StorageBatch
-        /// Whether the batch is a transaction, or depends on what its caller has read.
-        let isOne: Bool
-
-        var keys: [CacheKey] { changes.map(\.item.key) + (batch.conditions ?? []).map(\.key) }
-
-        /// The last change of each item.
-        var changes: [(item: SyncItemID, data: Data?)] {
-            var (order, last): ([CacheKey], [CacheKey: Data?]) = ([], [:])
-            for operation in batch.operations {
-                switch operation {
-                case .write(let key, let data):
-                    if last.updateValue(data, forKey: key) == nil { order.append(key) }
-                case .remove(let key):
-                    if last.updateValue(Data?.none, forKey: key) == nil { order.append(key) }
-                case .removeAll: break
-                }
-            }
-            return order.map { key in
-                (item: SyncItemID(collection: collection, key: key), data: last[key].flatMap { $0 })
-            }
-        }
-    }
-
-    private func resolved(_ part: (collection: String, batch: StorageBatch)) async throws -> Part {
-        var batch = part.batch
-        if batch.operations.contains(.removeAll) {
-            // Each item has a change of its own in the outbox.
-            let existing = try await collections.engine(part.collection).fetchKeys()
-            let written = batch.operations.compactMap { operation in
-                if case .write(let key, _) = operation { key } else { nil }
-            }
-            batch.operations = batch.operations.flatMap { operation -> [StorageOperation] in
-                operation == .removeAll
-                    ? (existing + written).map { .remove(key: $0) } : [operation]
-            }
-        }
-        let isOne = batch.isTransaction || batch.conditions?.isEmpty == false || batch.basis != nil
-        return Part(collection: part.collection, batch: batch, isOne: isOne)
-    }
-
-    /// Keeps the properties that the app's type does not know.
-    private func preserve(in part: inout Part, _ reading: OutboxStorage.Reading) throws {
-        guard let known = collections.collection(part.collection)?.known else { return }
-        part.batch.operations = part.batch.operations.map { operation in
-            guard case .write(let key, let data) = operation,
-                let stored = reading.items[SyncItemID(collection: part.collection, key: key)]
-            else { return operation }
-            do {
-                let known = try known(stored, key)
-                return .write(key: key, data: JSONMerge.preserving(data, known: known, stored: stored))
-            } catch {
-                // The stored item is not one that this version of the app can read, so it is replaced.
-                return operation
-            }
-        }
     }
 
     // MARK: Effects
@@ -377,13 +256,5 @@ extension StorageError {
             .cannotOpen, Code(rawValue: "rateLimited"), .unauthorized,
         ]
         return !temporary.contains(code)
-    }
-}
-
-extension Sequence {
-    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
-        var values: [Value] = []
-        for element in self { values.append(try await transform(element)) }
-        return values
     }
 }

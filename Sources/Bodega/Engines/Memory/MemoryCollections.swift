@@ -161,6 +161,17 @@ final class MemoryCollections: StorageDatabase {
         return !links.isEmpty && ReferenceCascade(links).follows(operations, in: collection)
     }
 
+    /// The references of all collections; none if none of them is to some collections.
+    func links(to targets: [String]) -> [ReferenceLink] {
+        let links = links.withLock { $0 }.concerning(targets)
+        if links.isEmpty { return [] }
+        let known = collections.withLock { $0 }
+        var items: [Int: MemoryItems] = [:]
+        return Self.taking(known.values.sorted { $0.number < $1.number }[...], into: &items) {
+            Self.indexed(links, known, $0)
+        }
+    }
+
     /// The references of a collection.
     func references(of collection: String) -> [StorageReference] {
         links.withLock { $0.filter { $0.source.hasSameBytes(as: collection) }.map(\.reference) }

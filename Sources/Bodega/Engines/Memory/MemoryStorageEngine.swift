@@ -157,6 +157,11 @@ public final class MemoryStorageEngine: StorageBackend {
     public var indexes: (any StorageIndexes)? { self }
 }
 
+extension MemoryStorageEngine: ReferenceLinks {
+
+    package func fetchLinks(to targets: [String]) -> [ReferenceLink] { collections.links(to: targets) }
+}
+
 extension MemoryStorageEngine: StorageReferences {
 
     public func fetchReferences() async throws -> [StorageReference] { collections.references(of: collection.name) }

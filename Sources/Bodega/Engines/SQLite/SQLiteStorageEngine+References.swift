@@ -1,5 +1,12 @@
 import GRDB
 
+extension SQLiteStorageEngine: ReferenceLinks {
+
+    package func fetchLinks(to targets: [String]) async throws -> [ReferenceLink] {
+        try await core.readMany { try SQLiteReferences.links(to: targets, in: $0) }
+    }
+}
+
 extension SQLiteStorageEngine: StorageReferences {
 
     public var references: (any StorageReferences)? { self }

@@ -72,10 +72,12 @@ extension ScopedStorageEngine {
                 // The order of the checks shows a client the reason that it can do something about.
                 guard scope.contains(data) else {
                     throw StorageError(
-                        .permissionDenied, "The item does not meet the filter for items that may be used here.", key: key)
+                        .permissionDenied, "The item does not meet the filter for items that may be used here.",
+                        key: key)
                 }
                 guard items[key].map(scope.contains) ?? true else {
-                    throw StorageError(.permissionDenied, "The key belongs to an item that may not be used here.", key: key)
+                    throw StorageError(
+                        .permissionDenied, "The key belongs to an item that may not be used here.", key: key)
                 }
                 items[key] = data
                 checked.batch.operations.append(operation)

@@ -70,12 +70,25 @@ enum SQLiteReferences {
         guard !references.isEmpty, let name = try SQLiteCollections.name(of: target, in: db),
             references.contains(where: { $0.reference.target.hasSameBytes(as: name) })
         else { return nil }
-        let links = try references.compactMap { source, reference -> ReferenceLink? in
+        return (name, try links(references, in: db))
+    }
+
+    private static func links(
+        _ references: [(source: String, reference: StorageReference)], in db: Database
+    ) throws -> [ReferenceLink] {
+        try references.compactMap { source, reference in
             guard let table = try SQLiteCollections.existingTable(of: source, in: db) else { return nil }
             let indexes = reference.isList ? [] : try SQLiteIndex.all(of: table, in: db)
             let index = indexes.filter { $0.isOver(reference.path) }.min { !$0.isForText && $1.isForText }
             return ReferenceLink(source: source, reference: reference, index: index)
         }
-        return (name, links)
+    }
+
+    /// The form of ``links(to:in:)`` for collections by their names.
+    static func links(to targets: [String], in db: Database) throws -> [ReferenceLink] {
+        let references = try all(in: db)
+        guard references.contains(where: { entry in targets.contains { $0.hasSameBytes(as: entry.reference.target) } })
+        else { return [] }
+        return try links(references, in: db)
     }
 }
