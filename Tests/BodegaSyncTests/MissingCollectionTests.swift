@@ -280,6 +280,28 @@ import Testing
         #expect((20...100).contains(count), "\(count) requests in 10 s")
     }
 
+    @Test func `A local collection that a program has removed is read again when it is opened`() async throws {
+        let (server, folder) = (MemoryStorageEngine(), TemporaryFolder())
+        for number in 0..<5 {
+            try await server.collection(named: "notes").write(Data("\(number)".utf8), key: Self.key("\(number)"))
+        }
+        for round in 0..<2 {
+            let file = try SQLiteStorageEngine(opening: folder.directory)
+            let sync = try await StorageSync(
+                local: { try file.collection(named: $0) }, remote: { server.collection(named: $0) })
+            let notes = try await sync.collection(named: "notes")
+            try await sync.settled()
+            #expect(try await notes.fetchCount() == 5 + round)
+            try await notes.write(Data("own".utf8), key: Self.key("own"))
+            try await sync.settled()
+            try await file.close()
+            let other = try SQLiteStorageEngine(opening: folder.directory)
+            try await other.removeCollection(named: "notes")
+            try await other.close()
+        }
+        #expect(try await server.collection(named: "notes").fetchCount() == 6)
+    }
+
     @Test func `The state says why a change waits while others' changes are read`() async throws {
         let server = MemoryStorageEngine()
         let replica = try await Replica(of: server)

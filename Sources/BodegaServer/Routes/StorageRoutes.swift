@@ -184,6 +184,8 @@ public struct StorageRoutes: Sendable {
                 if let limit = refusal.limit { metrics?.refused(limit) }
                 return refusal.response().answering(request)
             } catch let error as StorageError {
+                // The collection may exist again, or else the next request finds that there is none.
+                if error.code == .placeRemoved { scopes.forgetAll() }
                 if error.status.code >= 500 {
                     context.logger.warning("A request failed.", metadata: ["code": "\(error.code)"])
                 }
@@ -340,6 +342,12 @@ final class ScopedCollections: Sendable {
             engines[place] = engine
             return engine
         }
+    }
+
+    /// Opens collections again for the next requests, because another program has removed one.
+    func forgetAll() {
+        engines.withLock { $0 = [:] }
+        logs.withLock { $0 = [:] }
     }
 
     /// What all clients of a collection share, so that its log is read once for them.

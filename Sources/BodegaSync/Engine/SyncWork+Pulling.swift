@@ -27,9 +27,24 @@ extension SyncWork {
     }
 
     /// Writes all items of a collection to the outbox that was not synchronized before.
+    ///
+    /// A collection that was, and that has no items, may have been removed by a program that does not synchronize. It is
+    /// read as if for the first time.
     func adopt(_ name: String) async throws {
-        if try await outbox.fetchPlace().hasAdopted(name) { return }
         let engine = try collections.engine(name)
+        let place = try await outbox.fetchPlace()
+        if place.hasAdopted(name) {
+            guard place.cursor(of: name) != nil, try await engine.isEmpty else { return }
+            try await transact(
+                [], needsPlace: true,
+                moving: { place in
+                    place.move(name, to: nil)
+                    // One that has begun before would move it again.
+                    place.pulls += 1
+                }
+            ) { _ in }
+            return
+        }
         try await engine.readParts { part in
             let items = part.value.map { SyncItemID(collection: name, key: $0.key) }
             try await transact(items) { draft in draft.adopt(items) }
@@ -201,3 +216,19 @@ extension OutboxStorage.SyncPlace {
 
 /// Another program has stored what it has read from the remote database.
 struct PullOvertaken: Error {}
+
+extension StorageBackend {
+    fileprivate var isEmpty: Bool {
+        get async throws {
+            let isEmpty = Locked(true)
+            let request = ScanRequest(fields: [], options: ReadOptions(needsOriginal: true), isShort: true)
+            _ = try await scan(request) {
+                { _, _ in
+                    isEmpty.withLock { $0 = false }
+                    return false
+                }
+            }
+            return isEmpty.withLock { $0 }
+        }
+    }
+}

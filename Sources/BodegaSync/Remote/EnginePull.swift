@@ -259,5 +259,5 @@ struct EnginePull: Sendable {
 
 extension StorageError {
     /// Whether another collection of the same database may be readable nevertheless.
-    fileprivate var concernsOneCollection: Bool { isRefusal || code == .cannotOpen }
+    fileprivate var concernsOneCollection: Bool { isRefusal || [.cannotOpen, .placeRemoved].contains(code) }
 }

@@ -157,4 +157,30 @@ struct ServeCommandTests {
         while try await !isAnswered(request()) {}
         #expect(try await server.stop() == 0)
     }
+
+    @Test("A collection that another program removes, and creates again, is served again")
+    func removedCollection() async throws {
+        let file = URL(fileURLWithPath: tool.path("notes.db"))
+        let database = try SQLiteStorageEngine(openingFile: file)
+        let (notes, others) = (
+            try database.collection(named: "notes"), try database.collection(named: "others")
+        )
+        for engine in [notes, others] { try await engine.write(Data("1".utf8), key: CacheKey("a")) }
+        let server = try await tool.serve([tool.path("notes.db"), "--without-tokens"])
+        func statuses(_ collection: String, count: Int = 1) async throws -> [String] {
+            let url = server.address + "/v1/collections/\(collection)/items/a?[1-\(count)]"
+            let curl = try await ProgramRun(
+                "curl", ["--silent", "--write-out", "%{http_code}\n", "--output", tool.path("out"), url])
+            return curl.output.split(separator: "\n").map(String.init)
+        }
+        #expect(try await statuses("notes") == ["200"])
+        try await database.removeCollection(named: "notes")
+        let removed = try await statuses("notes", count: 3)
+        #expect(removed == ["500", "404", "404"])
+        #expect(try await statuses("others") == ["200"])
+        try await SQLiteStorageEngine(openingFile: file, collection: "notes").write(
+            Data("2".utf8), key: CacheKey("a"))
+        #expect(try await statuses("notes") == ["200"])
+        #expect(try await server.stop() == 0)
+    }
 }
