@@ -77,4 +77,39 @@ import Testing
         try await settling.value
         #expect(try await serverText("n") == "2")
     }
+
+    /// It ended when the pull had found what is missing, before that was sent.
+    @Test(.timeLimit(.minutes(1))) func `What another remote database lacks is waited for`() async throws {
+        let local = MemoryStorageEngine()
+        do {
+            let sync = try await StorageSync(
+                local: { local.collection(named: $0) }, remote: { [server] in server.collection(named: $0) })
+            let notes = try await sync.collection(named: "notes")
+            for number in 1...3 { try await notes.write(Data("\(number)".utf8), key: CacheKey("\(number)")) }
+            try await sync.settled()
+        }
+        let other = MemoryStorageEngine()
+        let remote = ScriptedRemote(other)
+        var options = SyncOptions()
+        options.startsPaused = true
+        let sync = try await StorageSync(
+            local: { local.collection(named: $0) }, remote: remote, options: options)
+        _ = try await sync.collection(named: "notes")
+        let pulls = AsyncStream<Void>.makeStream()
+        remote.change { script in
+            script.whilePulling = { pulls.continuation.yield() }
+            script.beforeApplying = { [weak sync] _ in
+                var pull = pulls.stream.makeAsyncIterator()
+                for _ in 1...5 {
+                    await sync?.syncNow()
+                    await pull.next()
+                }
+            }
+        }
+        let settling = Task { try await sync.settled() }
+        for _ in 1...100 { await Task.yield() }
+        await sync.resume()
+        try await settling.value
+        #expect(try await other.collection(named: "notes").fetchCount() == 3)
+    }
 }

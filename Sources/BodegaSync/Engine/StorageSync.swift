@@ -149,15 +149,21 @@ public final class StorageSync: StorageDatabase, Observable {
     public func syncNow() async { await runner.handle(.hurry) }
 
     /// Waits until the remote database has all changes of the open collections that were made before the call, but
-    /// those that are parked, and until what it had at that time was read. It does not wait for later changes.
+    /// those that are parked, and until what it had at that time was read. It does not wait for later changes. If the
+    /// remote database was restored from a backup or replaced, it waits until it has again what it lacks.
     ///
     /// - Throws: `CancellationError` if the task is cancelled; without a network, nothing else ends the wait.
     public func settled() async throws {
         if work.collections.names.isEmpty { return }
         let start = state.pulls
+        var replacements = state.replacements
         var changes = try await UnsettledChanges(of: work.outbox, in: work.collections)
         await runner.handle(.hurry)
         for await _ in state.updates() where state.lastPull > start {
+            if state.replacements != replacements {
+                replacements = state.replacements
+                changes = try await UnsettledChanges(of: work.outbox, in: work.collections)
+            }
             if try await changes.areSettled() { return await state.counted() }
         }
         try Task.checkCancellation()

@@ -13,6 +13,8 @@ final class SyncState: Sendable {
         var pulls = 0
         /// The number of the last one that has succeeded.
         var lastPull = 0
+        /// How often a pull was of another remote database than the one before.
+        var replacements = 0
         /// The transactions that run, and the number of the last one that has begun.
         var running: Set<Int> = []
         var lastTransaction = 0
@@ -51,6 +53,12 @@ final class SyncState: Sendable {
 
     /// The number of the last pull that has succeeded.
     var lastPull: Int { content.withLock { $0.lastPull } }
+
+    /// How often a pull was of another remote database than the one before.
+    var replacements: Int { content.withLock { $0.replacements } }
+
+    /// Counts a pull of another remote database. What that lacks is in the outbox.
+    func countReplacement() { content.withLock { $0.replacements += 1 } }
 
     func update(_ change: @Sendable (inout SyncStatus) -> Void) { set { change(&$0.status) } }
 

@@ -78,6 +78,8 @@ private actor PullInParts {
     private var items: [(item: SyncItemID, data: Data?, isOther: Bool)] = []
     /// Whether the collection that is read is another one than before.
     private var isOther = false
+    /// Whether any was.
+    private var hasOther = false
     private var cursors: [String: StorageCursor?] = [:]
     private var batches: Set<UUID> = []
     /// The keys that the remote database has, while a whole collection is read.
@@ -96,6 +98,7 @@ private actor PullInParts {
         case .begin(_, let isWhole, let isOther):
             seen = isWhole ? [] : nil
             self.isOther = isOther
+            if isOther { hasOther = true }
         case .items(let items, let collection, let batches):
             self.batches.formUnion(batches)
             if seen != nil { for item in items where item.data != nil { seen?.insert(item.key) } }
@@ -171,6 +174,7 @@ private actor PullInParts {
             if isUnchanged, !isInParts { return missing }
             do {
                 try await store(settled, answers, place)
+                if hasOther { work.state.countReplacement() }
                 return missing
             } catch is RequestsHaveChanged {
                 try attempts.fail(nil)
