@@ -163,6 +163,31 @@ import Testing
         #expect(try await replica.sync.parked().isEmpty)
     }
 
+    /// They were parked for good, as more items than the remote database changes together.
+    @Test(arguments: [3, 4, 20])
+    func `However many transactions have changed an item, all arrive`(_ maximum: Int) async throws {
+        let (server, local) = (server, MemoryStorageEngine())
+        let sync = try await StorageSync(
+            local: { local.collection(named: $0) },
+            remote: EngineSyncRemote(maximumItems: maximum) { server.collection(named: $0) })
+        let notes = try await Store<Note>(storage: try await sync.collection(named: "notes"))
+        let folders = try await Store<Folder>(storage: try await sync.collection(named: "folders"))
+        try await sync.settled()
+        await sync.pause()
+        for number in 1...10 {
+            try await notes.transaction(with: folders) { notes, folders in
+                notes.insert(Note(id: "\(number)", title: "good", folder: "f"))
+                folders.insert(Folder(id: "f", count: number))
+            }
+        }
+        await sync.resume()
+        try await sync.settled()
+        #expect(try await sync.pending().isEmpty)
+        #expect(try await server.collection(named: "notes").fetchCount() == 10)
+        let folder = try await server.collection(named: "folders").fetchAllData().first
+        #expect(try JSONDecoder().decode(Folder.self, from: try #require(folder)).count == 10)
+    }
+
     /// A transaction that reads nothing is one as well, also through wrappers. Other batches are divided.
     @Test(arguments: [false, true])
     func `A transaction in one collection arrives as one, or not at all`(_ isPrefixed: Bool) async throws {

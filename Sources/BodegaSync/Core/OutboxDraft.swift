@@ -29,6 +29,7 @@ package struct OutboxDraft: Sendable {
 
     private let merge: @Sendable (SyncVersions) -> MergeResult
     private let newID: @Sendable () -> UUID
+    private let maximumItems: Int
 
     /// The number of attempts without an outcome after which an item that is sent alone is parked.
     static let maximumAttempts = 3
@@ -37,11 +38,13 @@ package struct OutboxDraft: Sendable {
     ///
     /// - Parameters:
     ///   - newID: Returns a new identifier for a group or a request.
+    ///   - maximumItems: The number of items that the remote database changes together.
     ///   - merge: Merges two versions of an item.
     package init(
-        newID: @escaping @Sendable () -> UUID, merge: @escaping @Sendable (SyncVersions) -> MergeResult
+        newID: @escaping @Sendable () -> UUID, maximumItems: Int = .max,
+        merge: @escaping @Sendable (SyncVersions) -> MergeResult
     ) {
-        (self.newID, self.merge) = (newID, merge)
+        (self.newID, self.maximumItems, self.merge) = (newID, maximumItems, merge)
     }
 }
 
@@ -70,7 +73,24 @@ extension OutboxDraft {
             record.edit = edit
             store(record, item)
         }
-        if isOne { unite(changes.map(\.item) + connected) }
+        if isOne { unite(changes.map(\.item), with: connected) }
+    }
+
+    /// Makes one group of a transaction and of those that are connected with it.
+    ///
+    /// Together they can be too many to be sent at all. Then what the transaction has changed is sent by itself, with
+    /// the last version of what the others have changed, too.
+    private mutating func unite(_ items: [SyncItemID], with connected: [SyncItemID]) {
+        if editedMembers(with: items + connected).count > maximumItems {
+            for item in items {
+                guard var record = records[item] else { continue }
+                leaveGroup(&record)
+                records[item] = record
+            }
+            unite(items)
+        } else {
+            unite(items + connected)
+        }
     }
 
     /// Adds items as new ones that were there before they were synchronized.
@@ -85,10 +105,12 @@ extension OutboxDraft {
 
     /// Sends a parked change again, and those of its group.
     package mutating func retry(_ item: SyncItemID) {
-        for member in members(with: item) {
+        let members = members(with: item)
+        for member in members {
             records[member]?.edit?.failure = nil
             records[member]?.edit?.attempts = 0
         }
+        if members.count > maximumItems { unite(members) }
     }
 
     /// Gives up a change that is not sent yet, and those of its group.
@@ -320,27 +342,35 @@ extension OutboxDraft {
         if groups[group]?.count == 0 { groups[group] = nil }
     }
 
-    /// Makes one group of the items that have edits, and of the groups that they belong to.
-    private mutating func unite(_ items: [SyncItemID]) {
+    /// The items that have edits, with those of the groups that they belong to.
+    private func editedMembers(with items: [SyncItemID]) -> [SyncItemID] {
         var (members, known): ([SyncItemID], Set<SyncItemID>) = ([], [])
-        for item in items {
-            guard records[item]?.edit != nil else { continue }
+        for item in items where records[item]?.edit != nil {
             for member in self.members(with: item) where known.insert(member).inserted { members.append(member) }
         }
+        return members
+    }
+
+    /// Makes one group of the items that have edits, and of the groups that they belong to; several, if they are too
+    /// many to be sent together.
+    private mutating func unite(_ items: [SyncItemID]) {
+        let members = editedMembers(with: items)
         let old = Set(members.compactMap { records[$0]?.edit?.group })
         for group in old { groups[group] = nil }
-        guard members.count > 1 else {
-            for member in members { records[member]?.edit?.group = nil }
-            return
-        }
         let failure = members.compactMap { records[$0]?.edit?.failure }.first
         let limit = members.compactMap { records[$0]?.edit?.maximumGroups }.min()
-        let group = newID()
-        groups[group] = OutboxGroup(members: members, count: members.count)
-        for member in members {
-            records[member]?.edit?.group = group
-            records[member]?.edit?.failure = failure
-            records[member]?.edit?.maximumGroups = limit
+        var rest = members[...]
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(maximumItems))
+            rest = rest.dropFirst(part.count)
+            let group = part.count > 1 ? newID() : nil
+            if let group { groups[group] = OutboxGroup(members: part, count: part.count) }
+            for member in part {
+                records[member]?.edit?.group = group
+                if members.count == 1 { continue }
+                records[member]?.edit?.failure = failure
+                records[member]?.edit?.maximumGroups = limit
+            }
         }
     }
 }

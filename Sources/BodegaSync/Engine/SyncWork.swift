@@ -70,7 +70,7 @@ struct SyncWork: Sendable {
     static let maximumBytes = 1 << 20
 
     var emptyDraft: OutboxDraft {
-        OutboxDraft(newID: { UUID() }) { [collections] versions in
+        OutboxDraft(newID: { UUID() }, maximumItems: remote.maximumItems) { [collections] versions in
             let policy = collections.collection(versions.collection)?.policy ?? .laterWins
             return policy.merge(versions)
         }
