@@ -356,6 +356,8 @@ extension OutboxDraft {
     private mutating func unite(_ items: [SyncItemID]) {
         let members = editedMembers(with: items)
         let old = Set(members.compactMap { records[$0]?.edit?.group })
+        // The largest one keeps its identifier, so that the records of its members stay as they are.
+        let largest = members.count > maximumItems ? nil : old.max { groups[$0]?.count ?? 0 < groups[$1]?.count ?? 0 }
         for group in old { groups[group] = nil }
         let failure = members.compactMap { records[$0]?.edit?.failure }.first
         let limit = members.compactMap { records[$0]?.edit?.maximumGroups }.min()
@@ -363,7 +365,7 @@ extension OutboxDraft {
         while !rest.isEmpty {
             let part = Array(rest.prefix(maximumItems))
             rest = rest.dropFirst(part.count)
-            let group = part.count > 1 ? newID() : nil
+            let group = part.count > 1 ? largest ?? newID() : nil
             if let group { groups[group] = OutboxGroup(members: part, count: part.count) }
             for member in part {
                 records[member]?.edit?.group = group
@@ -372,33 +374,6 @@ extension OutboxDraft {
                 records[member]?.edit?.maximumGroups = limit
             }
         }
-    }
-}
-
-/// The groups that fit into a request.
-///
-/// Groups that were not applied together are sent in requests of at most half as many, and without others. So each is
-/// alone after a few requests, however much is written in the meantime, and what was written is not held up.
-package struct RequestRoom: Sendable {
-    private var maximum: Int
-    private var count = 0
-    private var isDivided: Bool?
-
-    /// Creates room for at most a number of groups.
-    package init(groups: Int) { maximum = groups }
-
-    /// Whether there is room for another group, as far as it is known without it.
-    package var isFull: Bool { count >= maximum }
-
-    /// Takes a group.
-    ///
-    /// - Parameter edit: The version of one of its items.
-    /// - Returns: Whether there was room for it.
-    package mutating func take(_ edit: OutboxRecord.Edit) -> Bool {
-        let (limit, isDivided) = (min(maximum, edit.maximumGroups ?? maximum), edit.maximumGroups != nil)
-        guard count < limit, self.isDivided ?? isDivided == isDivided else { return false }
-        (count, maximum, self.isDivided) = (count + 1, limit, isDivided)
-        return true
     }
 }
 
