@@ -173,7 +173,7 @@ extension ObjectStorage {
             return object
         }
         if storage.traits.contains(.stablePositions) { return (place, item) }
-        guard let position = try await storage.fetchKeys().firstIndex(of: item) else { throw Self.cursorHasNoItem }
+        guard let position = try await storage.position(of: item) else { throw Self.cursorHasNoItem }
         place.position = position
         return (place, nil)
     }
@@ -220,6 +220,21 @@ extension ObjectStorage {
 }
 
 extension StorageBackend {
+    /// The position that an item has in scans now, `nil` if there is no such item. It need not be its place among
+    /// the keys: engines in which others are hidden leave gaps, and mirrors have positions of their own.
+    fileprivate func position(of key: CacheKey) async throws -> Int? {
+        let position = Locked<Int?>(nil)
+        _ = try await scan(ScanRequest(fields: [], options: ReadOptions(omitsUnreadable: true))) {
+            position.withLock { $0 = nil }
+            return { _, item in
+                guard item.key == key else { return true }
+                position.withLock { $0 = item.position }
+                return false
+            }
+        }
+        return position.withLock { $0 }
+    }
+
     /// Creates the indexes that the engine lacks and can have.
     ///
     /// - Parameter progress: See ``ObjectStorage/createIndexes(progress:)``.

@@ -105,4 +105,49 @@ private struct Chore: Codable, Sendable, Equatable, Queryable {
             #expect(try await storage.fetch(Query<Chore>(sortedBy: [])).objects == items)
         }
     }
+
+    @Test(arguments: [1, 2, 7, 300])
+    func `Pages of an engine without positions of its own have each object once`(limit: Int) async throws {
+        func disk() throws -> DiskStorageEngine {
+            try DiskStorageEngine(opening: TemporaryFolder().directory, durability: .relaxed)
+        }
+        let objects = items.prefix(20)
+        let (shared, filtered, copied, mirror) = (try disk(), try disk(), try disk(), MemoryStorageEngine())
+        for chore in objects {
+            let key = CacheKey("\(chore.id)")
+            try await ObjectStorage(storage: shared.prefixed("others")).store(chore, forKey: key)
+            try await ObjectStorage(storage: filtered).store(chore, forKey: key)
+            try await ObjectStorage(storage: copied).store(chore, forKey: key)
+        }
+        for chore in objects {
+            try await ObjectStorage(storage: shared.prefixed("items")).store(chore, forKey: CacheKey("\(chore.id)"))
+        }
+        for chore in objects.dropFirst(5).reversed() {
+            try await ObjectStorage(storage: mirror).store(chore, forKey: CacheKey("\(chore.id)"))
+        }
+        let mirrored = copied.mirrored(to: mirror, readingMirror: .first)
+        try await mirrored.refresh()
+        let odd = try StorageScope(matching: "@.name != 'bob'")
+        let engines: [(any StorageEngine, [Chore], isOrdered: Bool)] = [
+            (shared.prefixed("items"), Array(objects), true),
+            (filtered.scoped(to: odd), objects.filter { $0.name != "bob" }, true),
+            (mirrored, Array(objects), false),
+        ]
+        for (engine, expected, isOrdered) in engines {
+            let storage = ObjectStorage<Chore>(storage: engine)
+            for isSorted in [false, true] {
+                let query = isSorted ? Query(sortedBy: SortDescriptor(\Chore.name)) : Query()
+                var (found, cursor) = ([Chore](), QueryCursor?.none)
+                repeat {
+                    let page = try await storage.fetch(query, limit: limit, after: cursor)
+                    found += page.objects
+                    cursor = page.next
+                } while cursor != nil && found.count < 100
+                #expect(found.map(\.id).sorted() == expected.map(\.id).sorted())
+                guard isSorted else { continue }
+                #expect(found.map(\.name) == expected.map(\.name).sorted())
+                if isOrdered { #expect(found == expected.sorted { ($0.name, $0.id) < ($1.name, $1.id) }) }
+            }
+        }
+    }
 }
