@@ -123,9 +123,12 @@ extension StorageQuery {
     ) async throws -> Start? {
         guard var place else { return nil }
         guard let item else { return Start(inIndex: place, exact: place) }
-        guard let entry = try await engine.fetchPlaced(keys: [item], index: index?.index).first,
-            entry.position == place.position
-        else {
+        let placed = try await engine.fetchPlaced(keys: [item], index: index?.index).first
+        if let placed, MirrorPosition.isOfMirror(placed.position) != MirrorPosition.isOfMirror(place.position) {
+            // A mirror answers now instead of its base, or the other way round, which has the item elsewhere.
+            place.position = placed.position
+        }
+        guard let entry = placed, entry.position == place.position else {
             // The item was removed. In SQLite, another program can have inserted one with its position, which comes
             // after it.
             if place.position > .min { place.position -= 1 }

@@ -44,7 +44,8 @@ extension MirroredStorageEngine {
             }
             return answer
         } isWhole: {
-            $0.count >= request.keys.count
+            // Scans of a mirror that has lost items go to the base, so places must be those of the base.
+            $0.count >= request.keys.count && !request.fields.contains(.place)
         }
     }
 
@@ -147,14 +148,14 @@ extension MirroredStorageEngine {
 }
 
 /// The positions of the mirror's items in a range apart from those of the base.
-private enum MirrorPosition {
+enum MirrorPosition {
     private static let offset = 1 << 62
 
-    static func of(_ position: Int) -> Int { position &- offset }
+    fileprivate static func of(_ position: Int) -> Int { position &- offset }
 
     static func isOfMirror(_ position: Int) -> Bool { position < -offset / 2 && position != .min }
 
-    static func scanOfMirror(_ scan: StorageScan) -> StorageScan {
+    fileprivate static func scanOfMirror(_ scan: StorageScan) -> StorageScan {
         guard case .all(let position?) = scan, isOfMirror(position) else { return scan }
         return .all(after: position &+ offset)
     }

@@ -150,4 +150,45 @@ private struct Chore: Codable, Sendable, Equatable, Queryable {
             }
         }
     }
+
+    @Test(arguments: [false, true], [false, true])
+    func `Pages go on when a mirror answers instead of its base, and back`(isSorted: Bool, isDown: Bool) async throws {
+        let (base, mirror) = (MemoryStorageEngine(), MemoryStorageEngine())
+        for number in 0..<3 { try await mirror.write(Data("{}".utf8), key: CacheKey("other \(number)")) }
+        let objects = items.prefix(9)
+        for chore in objects { try await ObjectStorage(storage: base).store(chore, forKey: CacheKey("\(chore.id)")) }
+        let faulty = FaultInjectingStorageEngine(base)
+        let mirrored = faulty.mirrored(to: mirror, pausing: .zero)
+        try await mirrored.repair(comparingAll: true)
+        let storage = ObjectStorage<Chore>(storage: mirrored)
+        let query = isSorted ? Query(sortedBy: SortDescriptor(\Chore.name)) : Query()
+        var (found, cursor, isDown) = ([Chore](), QueryCursor?.none, isDown)
+        repeat {
+            faulty.clearFaults()
+            if isDown { faulty.inject(.fail(.all, with: StorageError(.unreachable, "There is no network."))) }
+            let page = try await storage.fetch(query, limit: 2, after: cursor)
+            found += page.objects
+            cursor = page.next
+            isDown.toggle()
+        } while cursor != nil && found.count < 100
+        #expect(found == (isSorted ? objects.sorted { ($0.name, $0.id) < ($1.name, $1.id) } : Array(objects)))
+    }
+
+    @Test func `Pages of an engine whose mirror loses items are those of the engine`() async throws {
+        let mirrors: [any StorageBackend] = [
+            MemoryStorageEngine().limited(count: 3), MemoryStorageEngine().expiring(after: .seconds(1_000)),
+        ]
+        for mirror in mirrors {
+            let storage = ObjectStorage<Chore>(
+                storage: MemoryStorageEngine().mirrored(to: mirror, readingMirror: .first))
+            for chore in items.prefix(9) { try await storage.store(chore, forKey: CacheKey("\(chore.id)")) }
+            var (found, cursor) = ([Int](), QueryCursor?.none)
+            repeat {
+                let page = try await storage.fetch(Query(), limit: 2, after: cursor)
+                found += page.objects.map(\.id)
+                cursor = page.next
+            } while cursor != nil && found.count < 100
+            #expect(found == Array(0..<9))
+        }
+    }
 }
