@@ -116,7 +116,9 @@ extension TransformingStorageEngine {
     private func fetchInParts(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
         var request = request
         request.fields.insert(.data)
-        for _ in 0..<3 {
+        for attempt in 0..<3 {
+            // A cache in the other engine is a copy, too, and may answer for some parts each time.
+            if attempt == 2 { request.options.needsOriginal = true }
             var answer = StorageAnswer<[StorageItem]>([])
             var (remaining, size) = (request.keys[...], PartSize())
             while !remaining.isEmpty {

@@ -36,7 +36,8 @@ public enum MirrorReading: Sendable {
 /// A write waits for both engines, and other writes wait for it. There is no time limit in addition to those of the
 /// engines: a mirror whose calls never end holds up all writes. ``SQLiteStorageEngine`` ends calls that wait for a
 /// lock, and the engine for PostgreSQL those that are not answered. Calls of files end when the file system does, so a
-/// folder on a network drive is not a good mirror. Reads don't wait for writes.
+/// folder on a network drive is not a good mirror. Reads don't wait for writes, but with ``MirrorReading/first``, reads
+/// of the log do: who then reads what was changed reads the mirror.
 ///
 /// Write only through one such engine, in one process. The mirror does not receive what other writers change in the
 /// base, until it is repaired or refreshed: ``refresh()`` reads the base with one call, which suits an API. Change
@@ -88,7 +89,13 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
     public func forward<Value: StorageAnswerValue>(
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
     ) async throws -> StorageAnswer<Value> {
-        try await noticingEvictions(body)
+        switch call.operation {
+        case .fetchCursor, .fetchChanges:
+            // Who reads of a change then reads the mirror, which has it when the write has ended.
+            if readingMirror == .first { return try await lock.withLock { try await noticingEvictions(body) } }
+        default: break
+        }
+        return try await noticingEvictions(body)
     }
 
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {

@@ -205,6 +205,38 @@ import Testing
         #expect(engine.isMirrorComplete)
         try await expectEqual()
     }
+
+    @Test func `Who reads of a change in the log finds it in the mirror`() async throws {
+        try await base.write(old, key: keys[0])
+        let engine = makeEngine()
+        try await engine.refresh()
+        let cursor = try await engine.fetchCursor()
+        let gate = StorageGate()
+        // The first write marks the mirror as incomplete.
+        mirror.inject(.hold([.apply], .number(2), at: gate))
+        async let write: Void = engine.write(new, key: keys[0])
+        await gate.waitForArrivals(1)
+        let reading = Task {
+            let delta = try await engine.fetchChanges(since: cursor, excluding: nil)
+            return (delta?.changes.map(\.key), try await engine.fetch(key: keys[0]))
+        }
+        for _ in 0..<1_000 { await Task.yield() }
+        gate.release()
+        try await write
+        let (changed, data) = try await reading.value
+        #expect(changed == [] || data == new)
+    }
+
+    @Test func `A cache in the base does not hide which keys exist`() async throws {
+        let cached = MemoryStorageEngine().cached()
+        let engine = cached.mirrored(to: mirror, clock: clock).expiring(after: .seconds(60))
+        try await engine.write(new, key: keys[0])
+        // The cache begins to hold items when it follows the log.
+        while cached.statistics.hitCount == 0 { #expect(try await engine.fetch(key: keys[0]) == new) }
+        #expect(try await engine.fetchKeys(among: keys) == [keys[0]])
+        #expect(await engine.keyExists(keys[0]))
+        #expect(try await engine.fetchDates(key: keys[0]) != nil)
+    }
 }
 
 /// An engine that does nothing for a task that was cancelled.
