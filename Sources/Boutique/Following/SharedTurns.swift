@@ -60,7 +60,10 @@ final class SharedTurns {
     }
 
     let database: any StorageDatabase
-    private var members: [WeakMember] = []
+    /// Those that have joined, and for some time those that are gone.
+    private var members: [ObjectIdentifier: WeakMember] = [:]
+    /// The number of members beyond which those that are gone are dropped.
+    private var maximumCount = 64
     /// The members that attend, and what resumes them.
     private var attending: [ObjectIdentifier: (member: any SharedTurnMember, go: CheckedContinuation<Void, Never>)] =
         [:]
@@ -82,15 +85,19 @@ final class SharedTurns {
 
     /// Adds a member that has loaded, or is about to show what it has loaded.
     func join(_ member: any SharedTurnMember) {
-        members.removeAll { $0.member == nil || $0.member === member }
-        members.append(WeakMember(member: member))
+        members[ObjectIdentifier(member)] = WeakMember(member: member)
+        if members.count <= maximumCount { return }
+        members = members.filter { $0.value.member != nil }
+        maximumCount = max(64, 2 * members.count)
     }
 
     /// The members that show items.
-    private var loaded: [any SharedTurnMember] { members.compactMap(\.member).filter(\.hasLoaded) }
+    private var loaded: [any SharedTurnMember] { members.values.compactMap(\.member).filter(\.hasLoaded) }
 
-    /// Whether others than a member show items.
-    func hasOthers(than member: any SharedTurnMember) -> Bool { loaded.contains { $0 !== member } }
+    /// Whether others than a member show items. Each member asks at each change, so this looks for the first one only.
+    func hasOthers(than member: any SharedTurnMember) -> Bool {
+        members.values.contains { $0.member.map { $0 !== member && $0.hasLoaded } ?? false }
+    }
 
     /// Waits in a member's turn until its changes are shown together with those of the others.
     func attend(_ member: any SharedTurnMember) async {

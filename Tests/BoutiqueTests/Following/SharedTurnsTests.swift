@@ -174,4 +174,37 @@ struct SharedTurnsTests {
         #expect(windows[1].items.first { $0.id == "1" }?.units == TestSizes.transfers)
         #expect(watch.wrong.prefix(5) == [], "\(watch.wrong.count) of \(watch.observations)")
     }
+
+    @Test func `To find out whether there are other members, few of them are asked`() throws {
+        let turns = SharedTurns.of(try #require(MemoryStorageEngine().database))
+        let members = (0..<1_000).map { _ in CountingMember() }
+        turns.join(members[0])
+        turns.join(members[0])
+        #expect(!turns.hasOthers(than: members[0]))
+        for member in members { turns.join(member) }
+        for member in members { #expect(turns.hasOthers(than: member)) }
+        #expect(members.map(\.count).reduce(0, +) <= 2_000)
+    }
+
+    @Test func `Members that are gone are no others`() throws {
+        let turns = SharedTurns.of(try #require(MemoryStorageEngine().database))
+        let member = CountingMember()
+        turns.join(member)
+        for _ in 0..<1_000 { turns.join(CountingMember()) }
+        #expect(!turns.hasOthers(than: member))
+    }
+}
+
+/// A member that counts how often it is asked whether it shows items.
+private final class CountingMember: SharedTurnMember {
+    private(set) var count = 0
+
+    var hasLoaded: Bool {
+        count += 1
+        return true
+    }
+
+    func takeTurn(of turns: SharedTurns) {}
+    func readChanges() async throws -> ShownChange? { nil }
+    func catchUpSoon() {}
 }
