@@ -12,10 +12,11 @@ extension Defect {
     private var found: (seed: UInt64, faults: Set<SimulationOptions.Fault>?) {
         switch self {
         case .answersOfPullsReordered, .appliedTwice, .seam, .editDuringUploadLost, .editReplacesSent: (2, nil)
-        case .lossesNotReported, .snapshotKeepsRemoved: (3, nil)
+        case .lossesNotReported: (3, nil)
         case .timersForgotten, .parkedHoldsUpOthers: (7, nil)
-        case .requestsOfOthersForgotten: (58, nil)
+        case .snapshotKeepsRemoved: (42, nil)
         case .cursorBeforeItems: (80, nil)
+        case .requestsOfOthersForgotten: (147, nil)
         case .pullsOverlap: (163, nil)
         case .notFenced: (243, nil)
         case .sentBeforePull: (327, nil)

@@ -12,7 +12,8 @@
 /// ## When an index is used
 /// An index knows the member in the JSON, not the property. Whether the one determines the other is up to the type's
 /// decoder and encoder. So the first objects that are encoded or read are an experiment: the member of an index gets
-/// other values, and the type decodes them; as for any record, a decoder throws for a value that it does not accept.
+/// other values, and the type decodes them; as for any record, a decoder throws for a value that it does not accept,
+/// and does not end the program, as `precondition` does.
 /// The index is used if the decoder gives back each value that it accepts, and a missing or `null` member as `nil`, if
 /// the property is optional. If it accepts other values, for example a text as a number, or an unknown text as a
 /// fallback case of an enumeration, queries act as if there were no index: they take longer, and find the same.
