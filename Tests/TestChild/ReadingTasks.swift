@@ -54,8 +54,8 @@ func readCrowded(_ arguments: [String]) async throws {
     say("synchronous")
 }
 
-/// Writes an item and leaves the index of the WAL as a process that is stopped while it writes the header: the two copies differ, and the
-/// lock for writing is held. A line from standard input restores it.
+/// Writes an item and leaves the index of the WAL as a process that is stopped while it writes the header: the two
+/// copies differ, and the lock for writing is held. A line from standard input restores it.
 ///
 /// The layout is in SQLite's "WAL-mode File Format": two copies of 48 bytes, and the lock at byte 120.
 ///

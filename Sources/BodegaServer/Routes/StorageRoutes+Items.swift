@@ -140,8 +140,8 @@ extension String {
     /// Whether a list of entity tags has one; see RFC 9110, section 13.1.
     fileprivate func matches(_ tag: String) -> Bool {
         let tags = split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-        // An asterisk among others is a part of a tag with commas. A proxy that compresses an answer makes its tag weak;
-        // it is still that of the item's bytes.
+        // An asterisk among others is a part of a tag with commas. A proxy that compresses an answer makes its tag
+        // weak; it is still that of the item's bytes.
         return tags == ["*"] || tags.contains(tag) || tags.contains("W/" + tag)
     }
 }

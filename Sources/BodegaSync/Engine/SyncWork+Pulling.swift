@@ -28,8 +28,8 @@ extension SyncWork {
 
     /// Writes all items of a collection to the outbox that was not synchronized before.
     ///
-    /// A collection that was, and that has no items, may have been removed by a program that does not synchronize. It is
-    /// read as if for the first time.
+    /// A collection that was, and that has no items, may have been removed by a program that does not synchronize. It
+    /// is read as if for the first time.
     func adopt(_ name: String) async throws {
         let engine = try collections.engine(name)
         let place = try await outbox.fetchPlace()

@@ -8,7 +8,7 @@ import Foundation
 /// remote database does not know the references. So the engine does nothing more, unless a collection is concerned that
 /// is not synchronized.
 ///
-/// An item that comes to name a removed one after this has read it, is one that was written after the removal.
+/// An item that comes to name a removed one after it was read here counts as one that was written after the removal.
 struct UserRemoval {
     /// What follows, in the order in which it does, of items that the user's batches don't change themselves.
     private(set) var changes: [(item: SyncItemID, data: Data?)] = []
