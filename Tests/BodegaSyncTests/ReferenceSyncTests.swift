@@ -1,6 +1,7 @@
 import Bodega
 import BodegaSync
 import BodegaTesting
+import Boutique
 import Foundation
 import TestSupport
 import Testing
@@ -270,6 +271,30 @@ import Testing
                 CacheKey(verbatim: "a"), CacheKey(verbatim: "b"), CacheKey(verbatim: "c"), CacheKey(verbatim: "x"),
             ])
         #expect(try await shared([device]).notes == [#"n2 {"id":"n2","folder":"x"}"#])
+    }
+
+    private struct Entry: Codable, Identifiable, Equatable {
+        let id: String
+        var parent: String?
+    }
+
+    @Test(arguments: Place.allCases)
+    @MainActor func `Stores show all that a removal takes with it when it returns`(_ place: Place) async throws {
+        let device = try await device(place, "ada", [StorageReference("parent", to: "folders", onRemoval: .remove)])
+        try await device.folders.references?.declareReferences([
+            StorageReference("parent", to: "folders", onRemoval: .remove)
+        ])
+        let folders = try await Store<Entry>(storage: device.folders)
+        let notes = try await Store<Entry>(storage: device.notes)
+        for round in 0..<20 {
+            try await folders.insert([
+                Entry(id: "a"), Entry(id: "b", parent: "a"), Entry(id: "c", parent: "b"), Entry(id: "x\(round)"),
+            ])
+            try await notes.insert([Entry(id: "n", parent: "c"), Entry(id: "m\(round)", parent: "x\(round)")])
+            try await folders.remove(id: "a")
+            #expect(folders.items == (0...round).map { Entry(id: "x\($0)") })
+            #expect(notes.items == (0...round).map { Entry(id: "m\($0)", parent: "x\($0)") })
+        }
     }
 
     @Test func `Devices with references agree after random changes`() async throws {

@@ -55,7 +55,10 @@ extension SyncWork {
                 batches += try outbox.batches(reading, draft, now: Date())
                 let answers = try await StorageBatchGroup.apply(batches)
                 if answers.allSatisfy(\.value.wasApplied) {
-                    return (answers.prefix(parts.count).map(\.value), OutboxChange(from: reading, to: draft))
+                    // A store has to read what has followed, too.
+                    let hasMore = removal?.changes.isEmpty == false
+                    let outcomes = answers.prefix(parts.count).map { hasMore ? BatchOutcome() : $0.value }
+                    return (outcomes, OutboxChange(from: reading, to: draft))
                 }
             }
             for part in parts {
