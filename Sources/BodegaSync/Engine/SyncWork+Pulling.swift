@@ -28,13 +28,15 @@ extension SyncWork {
 
     /// Writes all items of a collection to the outbox that was not synchronized before.
     ///
-    /// A collection that was, and that has no items, may have been removed by a program that does not synchronize. It
-    /// is read as if for the first time.
+    /// A collection that was, and that has neither items nor changes, may have been removed by a program that does not
+    /// synchronize. It is read as if for the first time.
     func adopt(_ name: String) async throws {
         let engine = try collections.engine(name)
         let place = try await outbox.fetchPlace()
         if place.hasAdopted(name) {
-            guard place.cursor(of: name) != nil, try await engine.isEmpty else { return }
+            guard place.cursor(of: name) != nil, try await engine.isEmpty, try await !hasChanges(of: name) else {
+                return
+            }
             try await transact(
                 [], needsPlace: true,
                 moving: { place in
@@ -50,6 +52,16 @@ extension SyncWork {
             try await transact(items) { draft in draft.adopt(items) }
         }
         try await transact([], needsPlace: true, moving: { place in place.adopt(name) }) { _ in }
+    }
+
+    private func hasChanges(of name: String) async throws -> Bool {
+        let isFound = Locked(false)
+        try await outbox.scan { item, _ in
+            guard item.collection.hasSameBytes(as: name) else { return true }
+            isFound.withLock { $0 = true }
+            return false
+        }
+        return isFound.withLock { $0 }
     }
 
     /// The keys of a collection's items, those in the outbox included.
