@@ -310,17 +310,15 @@ import Testing
         var refusal = StorageError(StorageError.Code(rawValue: "rateLimited"), "Later.")
         refusal.retryAfter = .seconds(3_000)
         replica.remote.change { [refusal] in $0.beforeApplying = { _ in throw refusal } }
-        let updates = replica.sync.statusUpdates
+        let before = replica.sync.status.lastSuccess
         try await replica.write(#"{"a":1}"#, "own")
-        for await status in updates where status.failure?.code == "rateLimited" { break }
+        try await replica.wait { $0.failure?.code == "rateLimited" }
         // A pull succeeds.
         try await server.collection(named: "notes").write(Data(#"{"a":2}"#.utf8), key: CacheKey("other"))
         try await replica.wait(for: #"{"a":2}"#, "other")
-        let before = replica.sync.status.lastSuccess
-        for await status in updates where status.lastSuccess != before {
-            #expect(status.failure?.code == "rateLimited" && status.pending == 1)
-            break
-        }
+        try await replica.wait { $0.lastSuccess != before }
+        let status = replica.sync.status
+        #expect(status.failure?.code == "rateLimited" && status.pending == 1)
         replica.remote.change { $0.beforeApplying = { _ in } }
         try await replica.sync.settled()
         #expect(replica.sync.status.failure == nil)
