@@ -302,28 +302,6 @@ import Testing
         #expect(try await server.collection(named: "notes").fetchCount() == 6)
     }
 
-    @Test func `The state says why a change waits while others' changes are read`() async throws {
-        let server = MemoryStorageEngine()
-        let replica = try await Replica(of: server)
-        try await replica.sync.settled()
-        #expect(replica.sync.status.failure == nil)
-        var refusal = StorageError(StorageError.Code(rawValue: "rateLimited"), "Later.")
-        refusal.retryAfter = .seconds(3_000)
-        replica.remote.change { [refusal] in $0.beforeApplying = { _ in throw refusal } }
-        let before = replica.sync.status.lastSuccess
-        try await replica.write(#"{"a":1}"#, "own")
-        try await replica.wait { $0.failure?.code == "rateLimited" }
-        // A pull succeeds.
-        try await server.collection(named: "notes").write(Data(#"{"a":2}"#.utf8), key: CacheKey("other"))
-        try await replica.wait(for: #"{"a":2}"#, "other")
-        try await replica.wait { $0.lastSuccess != before }
-        let status = replica.sync.status
-        #expect(status.failure?.code == "rateLimited" && status.pending == 1)
-        replica.remote.change { $0.beforeApplying = { _ in } }
-        try await replica.sync.settled()
-        #expect(replica.sync.status.failure == nil)
-    }
-
     /// The remote database has answered others since, so the change waits for itself, and not for the network.
     @Test func `Synchronizing now sends a request for which a server has asked to wait`() {
         var machine = SyncMachine(seed: 1)

@@ -230,26 +230,6 @@ import Testing
         #expect(try await server.collection(named: "notes").fetchCount() == 302)
     }
 
-    @Test func `The status is observable`() async throws {
-        let sync = try await replica()
-        let notes = try await sync.collection(named: "notes")
-        await sync.pause()
-        let changes = AsyncStream<Void>.makeStream()
-        withObservationTracking {
-            _ = sync.status
-        } onChange: {
-            changes.continuation.yield()
-        }
-        try await notes.write(Data("{}".utf8), key: CacheKey("1"))
-        for await _ in changes.stream { break }
-        for await status in sync.statusUpdates where status.pending == 1 { break }
-        #expect(sync.status.isPaused)
-        #expect(!sync.status.isSettled)
-        await sync.resume()
-        try await sync.settled()
-        for await status in sync.statusUpdates where status.pending == 0 { break }
-    }
-
     @Test func `Items from before are sent, and merged with those of others`() async throws {
         let local = MemoryStorageEngine()
         try await local.collection(named: "notes").write(Data(#"{"a":1,"b":1}"#.utf8), key: CacheKey("own"))

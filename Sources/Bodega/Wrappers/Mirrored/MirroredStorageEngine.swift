@@ -37,7 +37,7 @@ public enum MirrorReading: Sendable {
 /// engines: a mirror whose calls never end holds up all writes. ``SQLiteStorageEngine`` ends calls that wait for a
 /// lock, and the engine for PostgreSQL those that are not answered. Calls of files end when the file system does, so a
 /// folder on a network drive is not a good mirror. Reads don't wait for writes, but with ``MirrorReading/first``, reads
-/// of the log do: who then reads what was changed reads the mirror.
+/// of the log do: their reader then reads what was changed in the mirror.
 ///
 /// Write only through one such engine, in one process. The mirror does not receive what other writers change in the
 /// base, until it is repaired or refreshed: ``refresh()`` reads the base with one call, which suits an API. Change
@@ -91,7 +91,7 @@ public struct MirroredStorageEngine: ForwardingStorageEngine {
     ) async throws -> StorageAnswer<Value> {
         switch call.operation {
         case .fetchCursor, .fetchChanges:
-            // Who reads of a change then reads the mirror, which has it when the write has ended.
+            // A reader of the log then reads the mirror, which has the change when the write has ended.
             if readingMirror == .first { return try await lock.withLock { try await noticingEvictions(body) } }
         default: break
         }

@@ -206,7 +206,7 @@ import Testing
         try await expectEqual()
     }
 
-    @Test func `Who reads of a change in the log finds it in the mirror`() async throws {
+    @Test func `A change in the log is found in the mirror`() async throws {
         try await base.write(old, key: keys[0])
         let engine = makeEngine()
         try await engine.refresh()

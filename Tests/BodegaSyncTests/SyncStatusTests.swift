@@ -1,0 +1,52 @@
+import Bodega
+import BodegaSync
+import BodegaTesting
+import Foundation
+import Observation
+import TestSupport
+import Testing
+
+/// What `StorageSync.status` says.
+@Suite struct SyncStatusTests {
+    @Test func `The status is observable`() async throws {
+        let replica = try await Replica(of: MemoryStorageEngine())
+        let (sync, notes) = (replica.sync, replica.notes)
+        await sync.pause()
+        let changes = AsyncStream<Void>.makeStream()
+        withObservationTracking {
+            _ = sync.status
+        } onChange: {
+            changes.continuation.yield()
+        }
+        try await notes.write(Data("{}".utf8), key: CacheKey("1"))
+        for await _ in changes.stream { break }
+        for await status in sync.statusUpdates where status.pending == 1 { break }
+        #expect(sync.status.isPaused)
+        #expect(!sync.status.isSettled)
+        await sync.resume()
+        try await sync.settled()
+        for await status in sync.statusUpdates where status.pending == 0 { break }
+    }
+
+    @Test func `The state says why a change waits while others' changes are read`() async throws {
+        let server = MemoryStorageEngine()
+        let replica = try await Replica(of: server)
+        try await replica.sync.settled()
+        #expect(replica.sync.status.failure == nil)
+        var refusal = StorageError(StorageError.Code(rawValue: "rateLimited"), "Later.")
+        refusal.retryAfter = .seconds(3_000)
+        replica.remote.change { [refusal] in $0.beforeApplying = { _ in throw refusal } }
+        let before = replica.sync.status.lastSuccess
+        try await replica.write(#"{"a":1}"#, "own")
+        try await replica.wait { $0.failure?.code == "rateLimited" }
+        // A pull succeeds.
+        try await server.collection(named: "notes").write(Data(#"{"a":2}"#.utf8), key: CacheKey("other"))
+        try await replica.wait(for: #"{"a":2}"#, "other")
+        try await replica.wait { $0.lastSuccess != before }
+        let status = replica.sync.status
+        #expect(status.failure?.code == "rateLimited" && status.pending == 1)
+        replica.remote.change { $0.beforeApplying = { _ in } }
+        try await replica.sync.settled()
+        #expect(replica.sync.status.failure == nil)
+    }
+}
