@@ -237,6 +237,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `What a removal takes with it is sent later from a collection that is not open`(
+        onServer: Bool
+    ) async throws {
+        for removal in [StorageReference.Removal.remove, .clear] {
+            let devices = try await devices(.file, removal, onServer: onServer)
+            // Another program of the same device that opens one of the collections only.
+            let file = try SQLiteStorageEngine(openingFile: folder.file("ada.sqlite3"))
+            let sync = try await StorageSync(local: { try file.collection(named: $0) }, remote: remote)
+            let folders = try await sync.collection(named: "folders")
+            try await folders.remove(key: CacheKey(verbatim: "f"))
+            #expect(try await devices[0].notes.fetchCount() == (removal == .remove ? 0 : 1))
+            #expect(Set(try await sync.pending().map(\.collection)) == ["folders", "notes"])
+            try await sync.settled()
+            #expect(try await server.collection(named: "folders").fetchCount() == 0)
+            #expect(try await sync.pending().map(\.collection) == ["notes"])
+            await devices[0].sync.resume()
+            let (_, notes) = try await shared(devices)
+            #expect(notes == (removal == .remove ? [] : ["n \(Self.cleared)"]))
+            #expect(try await sync.pending().isEmpty)
+            try await server.collection(named: "notes").removeAllData()
+            try await settle(devices)
+        }
+    }
+
     @Test(arguments: Place.allCases)
     func `Chains, cycles and lists are followed as an engine does, and a store sees what else is gone`(
         _ place: Place

@@ -16,7 +16,7 @@ package struct LocalOutbox: Sendable {
         open = { try await local($0).backend }
         let outbox = try await OutboxStorage(open)
         work = SyncWork(
-            outbox: outbox, remote: UnreachableRemote(), collections: SyncedCollections(),
+            outbox: outbox, remote: UnreachableRemote(), collections: SyncedCollections(open),
             state: SyncState(outbox, isPaused: true))
     }
 

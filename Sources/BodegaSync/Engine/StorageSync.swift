@@ -46,7 +46,7 @@ public final class StorageSync: StorageDatabase, Observable {
         self.options = options
         let outbox = try await OutboxStorage(open)
         state = SyncState(outbox, isPaused: options.startsPaused)
-        work = SyncWork(outbox: outbox, remote: remote, collections: SyncedCollections(), state: state)
+        work = SyncWork(outbox: outbox, remote: remote, collections: SyncedCollections(open), state: state)
         runner = SyncRunner(work, options, clock: clock) { [state] in state.take($0) }
         try await state.begin()
         try await runner.begin()

@@ -15,13 +15,13 @@ extension SyncWork {
         var attempts = ConditionalAttempts()
         while true {
             var parts = try await parts.asyncMap { try await resolved($0) }
-            let removal = try await UserRemoval(of: &parts, in: collections)
+            let removal = try await UserRemoval(of: &parts, in: collections) {
+                try await outbox.fetchPlace().collections.contains($0)
+            }
             let items =
                 parts.flatMap { part in part.keys.map { SyncItemID(collection: part.collection, key: $0) } }
                 + (removal?.changes.map(\.item) ?? [])
-            let reading = try await outbox.read(items, needsPlace: false, emptyDraft) {
-                collections.collection($0)?.engine
-            }
+            let reading = try await outbox.read(items, needsPlace: false, emptyDraft, collections.localEngine)
             var draft = reading.draft
             var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
             var changes: [(item: SyncItemID, data: Data?)] = []
@@ -74,7 +74,7 @@ extension SyncWork {
     /// Notes a user's changes in the outbox, and what follows from the removals among them.
     ///
     /// What follows from a removal is sent with it, so that none of it stays without the other, unless that is more
-    /// than a request holds.
+    /// than a request holds, or concerns a collection whose changes wait until a program opens it.
     private func note(
         _ changes: [(item: SyncItemID, data: Data?)], asOne isOne: Bool, _ removal: UserRemoval?,
         in draft: inout OutboxDraft
@@ -83,6 +83,7 @@ extension SyncWork {
         func fits(_ changes: [(item: SyncItemID, data: Data?)]) -> Bool {
             let sizes = changes.map { (draft.items[$0.item]?.count ?? 0) + ($0.data?.count ?? 0) }
             return changes.count <= remote.maximumItems && sizes.reduce(0, +) <= Self.maximumBytes
+                && changes.allSatisfy { collections.collection($0.item.collection) != nil }
         }
         if isOne {
             let all = changes + removal.changes

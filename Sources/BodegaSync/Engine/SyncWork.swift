@@ -12,22 +12,39 @@ struct SyncedCollection: Sendable {
 
 /// The collections that are synchronized.
 final class SyncedCollections: Sendable {
+    private let open: @Sendable (String) async throws -> any StorageBackend
     private let collections = Locked<[ExactText: SyncedCollection]>([:])
+    /// The local engines of those that the program has not opened, as far as removals concern them.
+    private let others = Locked<[ExactText: any StorageBackend]>([:])
     /// Those that the last pull could not read.
     private let missing = Locked<Set<ExactText>>([])
+
+    init(_ open: @escaping @Sendable (String) async throws -> any StorageBackend) { self.open = open }
 
     var names: [String] { collections.withLock { $0.keys.map(\.text).sorted() } }
 
     func collection(_ name: String) -> SyncedCollection? { collections.withLock { $0[ExactText(name)] } }
 
-    /// - Throws: An error if the program does not synchronize the collection.
+    /// - Throws: An error if the collection is not open.
     func engine(_ name: String) throws -> any StorageBackend {
-        guard let collection = collection(name) else {
+        guard let engine = localEngine(name) else {
             throw StorageError(
                 .invalidArgument,
                 "The change concerns the collection \"\(name)\", too, which is not open. Open it first.")
         }
-        return collection.engine
+        return engine
+    }
+
+    /// The local engine on a collection that the program has opened, or that a removal concerns.
+    func localEngine(_ name: String) -> (any StorageBackend)? {
+        collection(name)?.engine ?? others.withLock { $0[ExactText(name)] }
+    }
+
+    /// Opens the local engine on a collection that the program has not opened.
+    func openOther(_ name: String) async throws {
+        if localEngine(name) != nil { return }
+        let engine = try await open(name)
+        others.withLock { $0[ExactText(name)] = engine }
     }
 
     /// Whether the program synchronizes the collections of all items of a request.
@@ -99,9 +116,8 @@ struct SyncWork: Sendable {
     ) async throws -> (value: Result, change: OutboxChange) {
         var (attempts, known) = (ConditionalAttempts(), known)
         while true {
-            let reading = try await outbox.read(items, known: known, needsPlace: needsPlace, emptyDraft) {
-                collections.collection($0)?.engine
-            }
+            let reading = try await outbox.read(
+                items, known: known, needsPlace: needsPlace, emptyDraft, collections.localEngine)
             // They may have changed if the transaction is repeated.
             known = [:]
             var draft = reading.draft
@@ -127,7 +143,7 @@ struct SyncWork: Sendable {
     ) throws -> [(engine: any StorageBackend, batch: StorageBatch)] {
         var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
         for (name, items) in reading.recordItems.byCollection {
-            guard let engine = collections.collection(name)?.engine else {
+            guard let engine = collections.localEngine(name) else {
                 for item in items {
                     let (old, new) = (reading.draft.records[item], draft.records[item])
                     // What the user sees can't be written there.
@@ -194,9 +210,7 @@ struct SyncWork: Sendable {
     }
 
     private func read(_ sent: SentRequest) async throws -> SyncRequest? {
-        var reading = try await outbox.read(sent.items, needsPlace: false, emptyDraft) {
-            collections.collection($0)?.engine
-        }
+        var reading = try await outbox.read(sent.items, needsPlace: false, emptyDraft, collections.localEngine)
         reading.draft.requests = [sent]
         return reading.draft.request(sent.id)
     }

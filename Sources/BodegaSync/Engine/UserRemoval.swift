@@ -40,10 +40,16 @@ struct UserRemoval {
 
     /// Finds what follows.
     ///
-    /// - Parameter parts: The user's batches. What follows for an item that they change is added to them.
+    /// - Parameters:
+    ///   - parts: The user's batches. What follows for an item that they change is added to them.
+    ///   - collections: The collections that the program has opened. Others are opened if they are concerned.
+    ///   - isNoted: Returns whether a collection that the program has not opened is synchronized.
     /// - Returns: `nil` if no reference is to an item that they remove.
     /// - Throws: ``StorageError/Code/referenced`` if an item refuses the removal.
-    init?(of parts: inout [SyncWork.Part], in collections: SyncedCollections) async throws {
+    init?(
+        of parts: inout [SyncWork.Part], in collections: SyncedCollections,
+        where isNoted: (_ collection: String) async throws -> Bool
+    ) async throws {
         let changes = parts.flatMap(\.changes)
         let removed = changes.filter { $0.data == nil }.map(\.item)
         guard let first = removed.first,
@@ -51,9 +57,18 @@ struct UserRemoval {
         else { return nil }
         let all = try await database.fetchLinks(to: Set(removed.map(\.collection)).sorted())
         if all.isEmpty { return nil }
+        let acting = all.filter { $0.reference.onRemoval != .keep }
+        var unsynchronized: Set<ExactText> = []
+        for name in Set(acting.map(\.source)) where collections.localEngine(name) == nil {
+            if try await isNoted(name) {
+                try await collections.openOther(name)
+            } else {
+                unsynchronized.insert(ExactText(name))
+            }
+        }
         self.collections = collections
-        links = all.filter { collections.collection($0.source) != nil && $0.reference.onRemoval != .keep }
-        isWhole = all.allSatisfy { collections.collection($0.source) != nil || $0.reference.onRemoval == .keep }
+        links = acting.filter { !unsynchronized.contains(ExactText($0.source)) }
+        isWhole = unsynchronized.isEmpty
         for (item, data) in changes { overlay[item] = data }
         var cascade = ReferenceCascade(links)
         for (name, items) in removed.byCollection where cascade.concerns(name) {
