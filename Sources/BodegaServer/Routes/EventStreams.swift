@@ -8,8 +8,8 @@ import ServiceLifecycle
 /// 1. A stream waits for its ``StreamWakeup``.
 /// 2. For each client and collection with streams, a task follows the signals of the log, and wakes these streams.
 /// 3. One task follows the changes of access, and wakes all.
-/// 4. One task looks at the clock twice a second. It wakes each stream for its heartbeat, a part of them at a time, and
-///    when the right of its client ends.
+/// 4. A timer fires at the next turn of half a second at which a stream has to be woken, for its heartbeat or because
+///    the right of its client ends. The heartbeats of many streams are spread over the turns.
 ///
 /// The tasks end with the last stream for which they run. `state` is guarded by its lock.
 final class EventStreams: Sendable {
@@ -28,16 +28,27 @@ final class EventStreams: Sendable {
         var task: Task<Void, Never>?
     }
 
+    private struct Timer {
+        let turn: Int
+        let task: Task<Void, Never>
+    }
+
     private struct State {
         var followed: [Place: Followed] = [:]
         var lastNumber = 0
-        /// Those that run while there are streams.
-        var tasks: [Task<Void, Never>] = []
+        /// The one that follows the changes of access, while there are streams.
+        var task: Task<Void, Never>?
+        /// The last turn at which streams were woken.
+        var turn = 0
+        var timer: Timer?
     }
 
+    /// The time from one turn to the next.
     private static let pause = Duration.milliseconds(500)
-    /// The pauses between two heartbeats of a stream: 15 seconds.
+    /// The turns between two heartbeats of a stream: 15 seconds.
     private static let heartbeat = 30
+
+    private let start = ContinuousClock.now
 
     private let access: any StorageAccess
     private let state = Locked(State())
@@ -46,7 +57,8 @@ final class EventStreams: Sendable {
 
     deinit {
         state.withLock { state in
-            for task in state.tasks { task.cancel() }
+            state.task?.cancel()
+            state.timer?.task.cancel()
             for followed in state.followed.values { followed.task?.cancel() }
         }
     }
@@ -73,23 +85,14 @@ final class EventStreams: Sendable {
                     for await _ in log.changeSignals(excluding: nil) { self?.wake(place) }
                 }
             }
-            if state.tasks.isEmpty {
+            if state.task == nil {
                 let access = access
-                state.tasks = [
-                    Task { [weak self] in
-                        for await _ in access.changeSignals() { self?.wakeAll() }
-                    },
-                    Task { [weak self] in
-                        var turn = 0
-                        while true {
-                            // It throws when the task is cancelled.
-                            do { try await Task.sleep(for: Self.pause) } catch { return }
-                            self?.wakeByTime(turn)
-                            turn = (turn + 1) % Self.heartbeat
-                        }
-                    },
-                ]
+                state.task = Task { [weak self] in
+                    for await _ in access.changeSignals() { self?.wakeAll() }
+                }
+                state.turn = turn
             }
+            setTimer(to: nextTurn(of: state.lastNumber, wakeup, after: turn, Date()), in: &state)
             return state.lastNumber
         }
     }
@@ -103,8 +106,8 @@ final class EventStreams: Sendable {
                 if let task = followed.task { ended.append(task) }
             }
             if state.followed.isEmpty {
-                ended += state.tasks
-                state.tasks = []
+                ended += [state.task, state.timer?.task].compactMap { $0 }
+                (state.task, state.timer) = (nil, nil)
             }
             return ended
         }
@@ -121,13 +124,60 @@ final class EventStreams: Sendable {
         for wakeup in wakeups { wakeup.wake(.access) }
     }
 
-    private func wakeByTime(_ turn: Int) {
-        let now = Date()
-        let all = state.withLock { $0.followed.values.flatMap(\.wakeups) }
-        for (number, wakeup) in all {
-            if number % Self.heartbeat == turn { wakeup.wake(.time) }
-            if let end = wakeup.expiresAt, end <= now { wakeup.wake(.access) }
+    // MARK: Time
+
+    /// The turn that has begun last.
+    private var turn: Int { Int(start.duration(to: .now) / Self.pause) }
+
+    /// The next turn at which a stream has to be woken.
+    private func nextTurn(of number: Int, _ wakeup: StreamWakeup, after turn: Int, _ now: Date) -> Int {
+        let heartbeat = turn + 1 + (number - turn - 1).modulo(Self.heartbeat)
+        guard let end = wakeup.expiresAt, end > now else { return heartbeat }
+        // If the system's clock is set forward, the next heartbeat notices.
+        let turns = end.timeIntervalSince(now) / (Self.pause / .seconds(1))
+        return turns < Double(Self.heartbeat) ? min(heartbeat, turn + 1 + Int(turns)) : heartbeat
+    }
+
+    /// Sets the timer, unless it fires earlier.
+    private func setTimer(to turn: Int, in state: inout State) {
+        if let timer = state.timer, timer.turn <= turn { return }
+        state.timer?.task.cancel()
+        let time = start + Self.pause * turn
+        let task = Task { [weak self] in
+            // It throws when the task is cancelled.
+            do { try await Task.sleep(until: time, clock: .continuous) } catch { return }
+            self?.wakeByTime()
         }
+        state.timer = Timer(turn: turn, task: task)
+    }
+
+    private func wakeByTime() {
+        let (turn, now) = (turn, Date())
+        let woken = state.withLock { state in
+            state.timer = nil
+            let turns = turn - state.turn
+            state.turn = turn
+            var woken: [(wakeup: StreamWakeup, reasons: StreamWakeup.Reasons)] = []
+            var next = Int.max
+            for (number, wakeup) in state.followed.values.lazy.flatMap(\.wakeups) {
+                var reasons: StreamWakeup.Reasons = []
+                if (turn - number).modulo(Self.heartbeat) < turns { reasons.insert(.time) }
+                if let end = wakeup.expiresAt, end <= now { reasons.insert(.access) }
+                if !reasons.isEmpty { woken.append((wakeup, reasons)) }
+                next = min(next, nextTurn(of: number, wakeup, after: turn, now))
+            }
+            if next < .max { setTimer(to: next, in: &state) }
+            return woken
+        }
+        for (wakeup, reasons) in woken { wakeup.wake(reasons) }
+    }
+}
+
+extension Int {
+    /// The remainder that has the sign of the divisor.
+    fileprivate func modulo(_ divisor: Int) -> Int {
+        let remainder = self % divisor
+        return remainder < 0 ? remainder + divisor : remainder
     }
 }
 #endif
