@@ -44,10 +44,15 @@ protocol ByteSink: AnyObject, Sendable {
 
     /// Whether the reader is known to have closed the pipe.
     var isAbandoned: Bool { get }
+
+    /// An element when the reader closes the pipe, also while nothing is written.
+    func abandonment() -> AsyncStream<Void>
 }
 
 extension ByteSink {
     var isAbandoned: Bool { false }
+
+    func abandonment() -> AsyncStream<Void> { AsyncStream { _ in } }
 
     /// Writes a text as UTF-8.
     func write(_ text: String) throws {
@@ -126,6 +131,24 @@ final class DescriptorSink: ByteSink {
     init(descriptor: Int32, name: String) { (self.descriptor, self.name) = (descriptor, name) }
 
     var isAbandoned: Bool { hasNoReader(descriptor) }
+
+    func abandonment() -> AsyncStream<Void> {
+        AsyncStream { [descriptor] continuation in
+            let hasEnded = Locked(false)
+            continuation.onTermination = { _ in hasEnded.withLock { $0 = true } }
+            // It waits in the system, for at most a minute longer than the stream.
+            let thread = Thread {
+                while !hasEnded.withLock({ $0 }) {
+                    if hasNoReader(descriptor, seconds: 60) {
+                        continuation.yield()
+                        return
+                    }
+                }
+            }
+            thread.name = "bodega.output"
+            thread.start()
+        }
+    }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes

@@ -208,7 +208,7 @@ extension Interruption {
     }
 
     /// Calls a closure when the command is interrupted, immediately if it already has been.
-    private func onInterruption(_ handler: @escaping @Sendable () -> Void) {
+    func onInterruption(_ handler: @escaping @Sendable () -> Void) {
         let isInterrupted = state.withLock { state in
             if state.status == nil { state.handlers.append(handler) }
             return state.status != nil

@@ -8,6 +8,8 @@ final class JSONTerminalSink: ByteSink {
 
     var isAbandoned: Bool { sink.isAbandoned }
 
+    func abandonment() -> AsyncStream<Void> { sink.abandonment() }
+
     /// - Parameter bytes: JSON that neither begins nor ends inside of a character.
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         try sink.write(TerminalText.escapedInJSON(String(decoding: bytes, as: UTF8.self)))

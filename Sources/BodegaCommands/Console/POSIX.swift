@@ -113,10 +113,10 @@ func terminalWidth(_ descriptor: Int32) -> Int? {
     return Int(size.ws_col)
 }
 
-/// Whether the reading end of a pipe is closed.
-func hasNoReader(_ descriptor: Int32) -> Bool {
+/// Whether the reading end of a pipe is closed, or is within some time.
+func hasNoReader(_ descriptor: Int32, seconds: Int32 = 0) -> Bool {
     var entry = pollfd(fd: descriptor, events: 0, revents: 0)
-    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLNVAL) != 0
+    return poll(&entry, 1, seconds * 1_000) > 0 && entry.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0
 }
 
 /// The system's text for the last error.

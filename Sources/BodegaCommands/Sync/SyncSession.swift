@@ -131,6 +131,8 @@ struct SyncSession: Sendable {
     func follow(_ lines: SyncLines) async throws {
         let console = lines.console
         let (outcomes, updates) = (sync.outcomes, sync.statusUpdates)
+        let (interruption, end) = AsyncStream<Void>.makeStream()
+        console.interruption.onInterruption { end.finish() }
         try await connect()
         await sync.resume()
         console.onReady()
@@ -145,12 +147,8 @@ struct SyncSession: Sendable {
                     console.complain("note: \(last.map { "\($0) Retrying…" } ?? "\(remote) is reached again.")")
                 }
             }
-            group.addTask {
-                while console.interruption.status == nil {
-                    await console.interruption.wait(seconds: 1)
-                    if console.output.isAbandoned { throw BrokenPipe() }
-                }
-            }
+            group.addTask { for await _ in console.output.abandonment() { throw BrokenPipe() } }
+            group.addTask { for await _ in interruption {} }
             defer { group.cancelAll() }
             try await group.next()
         }

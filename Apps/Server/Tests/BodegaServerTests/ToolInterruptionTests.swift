@@ -111,6 +111,36 @@ struct ToolInterruptionTests {
         }
     }
 
+    @Test("Synchronizing ends when its lines have no reader any more, or on SIGTERM", arguments: [true, false])
+    func following(isAbandoned: Bool) async throws {
+        let first = try await tool.run(["put", "a.db#notes", "0"], input: Data("0".utf8))
+        #expect(first.status == 0, "\(first.errors)")
+        let server = try await tool.serve([tool.path("a.db"), "--without-tokens"])
+        let written = try await tool.run(["put", "b.db#notes", "1"], input: Data("1".utf8))
+        #expect(written.status == 0, "\(written.errors)")
+        #expect(try await tool.run(["sync", "b.db#notes", server.address]).text == "sent 1, received 1\n")
+        #expect(try await tool.run(["put", "b.db#notes", "2"], input: Data("2".utf8)).status == 0)
+        let process = try tool.process(["sync", "b.db#notes", server.address, "--follow"])
+        let output = Pipe()
+        process.standardOutput = output
+        try process.start()
+        let line = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(returning: nextBytes(of: output.fileHandleForReading))
+            }
+        }
+        #expect(String(decoding: line, as: UTF8.self).contains("2"))
+        if isAbandoned { try output.fileHandleForReading.close() } else { process.send(SIGTERM) }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                process.waitUntilExit()
+                continuation.resume()
+            }
+        }
+        #expect(process.terminationStatus == (isAbandoned ? 141 : 0))
+        #expect(try await server.stop() == 0)
+    }
+
     private struct Change: Decodable, Equatable {
         var change: String
         var key: String
