@@ -13,9 +13,16 @@ import Testing
     "Behind nginx, with the configuration of the guide",
     .enabled(if: Nginx.isWanted, "nginx is not installed: apt-get install nginx-light"), .timeLimit(.minutes(3)))
 struct NginxTests {
-    private static let items = (0..<10_000).map { number in
-        (key: CacheKey("n\(number)"), data: Data("\(number) \(String(repeating: "x", count: 1_100))".utf8))
-    }
+    /// Items of 1,100 bytes, of which nginx finds no two alike in the 32 KiB that it remembers for compression.
+    private static let items = {
+        let text = (0..<110_000).map { _ in UInt8.random(in: UInt8(ascii: "A")...UInt8(ascii: "Z")) }
+        return (0..<10_000).map { number in
+            let start = number % 100 * 1_100
+            return (
+                key: CacheKey("n\(number)"), data: Data("\(number) ".utf8) + Data(text[start..<(start + 1_100)])
+            )
+        }
+    }()
 
     @Test("passes on items, conditions, large bodies and large answers")
     func items() async throws {
@@ -45,6 +52,55 @@ struct NginxTests {
         // More than 10 MB, in one batch and in one answer.
         try await engine.write(Self.items)
         #expect(try await engine.fetchAll().map(\.data) == Self.items.map(\.data))
+        await server.stop()
+    }
+
+    /// The bytes on the wire are those that curl writes, and Python decompresses them.
+    @Test("compresses the answers of scans and queries")
+    func compression() async throws {
+        struct Note: Codable {
+            var title: String
+            var isDone: Bool
+            var tags: [String]
+        }
+        let database = MemoryStorageEngine()
+        let notes = try (0..<2_000).map { number in
+            let note = Note(title: "note number \(number)", isDone: number % 3 == 0, tags: ["home", "\(number % 7)"])
+            return (CacheKey("n\(number)"), try JSONEncoder().encode(note))
+        }
+        try await database.write(notes)
+        let server = try await TestServer(["notes": database])
+        let nginx = try await Nginx(before: server.port)
+        let tool = try BodegaTool()
+        func answer(from url: URL, _ route: String, _ body: String, gzip: Bool) async throws -> Data {
+            let file = tool.path("answer")
+            let encoding = gzip ? ["--header", "Accept-Encoding: gzip"] : []
+            let run = try await ProgramRun(
+                "curl",
+                ["--silent", "--show-error", "--max-time", "60", "--output", file, "--data-binary", body]
+                    + ["--header", "Content-Type: application/json"] + encoding
+                    + ["\(url)/v1/collections/notes/\(route)"])
+            #expect(run.status == 0, "\(run.output)")
+            return try Data(contentsOf: URL(fileURLWithPath: file))
+        }
+        for (route, body) in [
+            ("scan", #"{"scans":[{"all":{}}],"fields":["data"]}"#), ("query", #"{"filter":"@.isDone","limit":1000}"#),
+        ] {
+            let plain = try await answer(from: server.url, route, body, gzip: true)
+            #expect(plain.count > 40_000, "\(route)")
+            #expect(try await answer(from: nginx.url, route, body, gzip: false) == plain, "\(route)")
+            let compressed = try await answer(from: nginx.url, route, body, gzip: true)
+            #expect(compressed.count < plain.count / 5, "\(route)")
+            try compressed.write(to: URL(fileURLWithPath: tool.path("answer.gz")))
+            let python = try await ProgramRun(
+                "python3",
+                ["-c", "import gzip, sys; open(sys.argv[2], 'wb').write(gzip.open(sys.argv[1]).read())"]
+                    + [tool.path("answer.gz"), tool.path("decompressed")])
+            #expect(python.status == 0, "\(python.output)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: tool.path("decompressed"))) == plain, "\(route)")
+        }
+        let engine = try await RemoteStorageEngine(connecting: nginx.url, collection: "notes")
+        #expect(try await engine.fetchAll().map(\.data) == notes.map(\.1))
         await server.stop()
     }
 
