@@ -323,7 +323,7 @@ var server: [Target] {
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             path: "Server/Tests/BodegaServerTests",
-            exclude: ["Proxy/proxy.py", "Sync/cluster.py", "Sync/oracle.py"]
+            exclude: ["Proxy/proxy.py", "Sync/cluster.py", "Sync/oracle.py", "Systemd/system-calls.py"]
         ),
         // A client of the server, in a process of its own.
         .executableTarget(

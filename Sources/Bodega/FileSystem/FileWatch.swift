@@ -67,7 +67,7 @@ package final class FileWatch: Sendable {
     }
 
     private let state: Locked<State>
-    private let queue = DispatchQueue(label: "emporium.bodega.files", qos: .userInitiated)
+    private let queue = DispatchQueue(label: "emporium.bodega.files", qos: .fileEvents)
     private let changed: @Sendable () -> Void
 
     /// Starts to watch, as if there had just been an event.
@@ -151,6 +151,18 @@ package final class FileWatch: Sendable {
 package protocol FileEvents: Sendable {
     /// Ends the source and releases its system resources.
     func cancel()
+}
+
+extension DispatchQoS {
+    /// That of queues whose work a person may wait for. On Linux only root may raise priorities, and Dispatch would
+    /// report each refusal to the system's log.
+    static var fileEvents: DispatchQoS {
+        #if os(Linux) || os(Android)
+        .default
+        #else
+        .userInitiated
+        #endif
+    }
 }
 
 /// Minimum pause between events.

@@ -111,7 +111,7 @@ extension InotifyInstance.Event {
 final class InotifyInstance: @unchecked Sendable {
     // @unchecked because Dispatch sources are thread-safe.
     private let source: any DispatchSourceRead
-    private let queue = DispatchQueue(label: "emporium.bodega.inotify", qos: .userInitiated)
+    private let queue = DispatchQueue(label: "emporium.bodega.inotify", qos: .fileEvents)
     private let descriptor: Int32
 
     /// An event in a folder.

@@ -168,36 +168,3 @@ struct NginxTests {
         #expect(gone?.code == .unreachable)
     }
 }
-
-@Suite("The unit of the guide for systemd")
-struct SystemdTests {
-    private static let path = "/usr/bin/systemd-analyze"
-
-    @Test(
-        "is valid, and exposes little",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: path), "systemd is not installed"))
-    func unit() async throws {
-        let tool = try BodegaTool()
-        let unit = try Guide("RunningAServer").snippet("ini")
-            .replacingOccurrences(of: "/usr/local/bin/bodega", with: try BodegaTool.executable.path)
-            .replacingOccurrences(of: "User=bodega", with: "User=root")
-        try Data(unit.utf8).write(to: URL(fileURLWithPath: tool.path("bodega.service")))
-        for arguments in [["verify", "--man=no"], ["security", "--offline=true", "--threshold=20"]] {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: Self.path)
-            process.arguments = arguments + [tool.path("bodega.service")]
-            let output = Pipe()
-            (process.standardOutput, process.standardError) = (output, output)
-            try process.start()
-            let text = await withCheckedContinuation { continuation in
-                Thread.detachNewThread {
-                    let bytes = output.fileHandleForReading.readDataToEndOfFile()
-                    process.waitUntilExit()
-                    continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
-                }
-            }
-            #expect(process.terminationStatus == 0, "\(text)")
-            if arguments[0] == "verify" { #expect(text.isEmpty, "\(text)") }
-        }
-    }
-}
