@@ -124,8 +124,8 @@ extension StorageQuery {
         guard var place else { return nil }
         guard let item else { return Start(inIndex: place, exact: place) }
         let placed = try await engine.fetchPlaced(keys: [item], index: index?.index).first
-        if let placed, MirrorPosition.isOfMirror(placed.position) != MirrorPosition.isOfMirror(place.position) {
-            // A mirror answers now instead of its base, or the other way round, which has the item elsewhere.
+        if let placed, MirrorPosition.range(of: placed.position) != MirrorPosition.range(of: place.position) {
+            // Another of the engines of mirrors answers now, which has the item elsewhere.
             place.position = placed.position
         }
         guard let entry = placed, entry.position == place.position else {

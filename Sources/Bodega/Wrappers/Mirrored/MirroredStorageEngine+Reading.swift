@@ -34,19 +34,25 @@ extension MirroredStorageEngine {
         var options = request.options
         if request.fields.isSuperset(of: [.data, .dates]) { options.needsOriginal = true }
         return try await reading(options, prefersBase: request.fields.contains(.dates)) {
-            try await base.fetch(request)
+            try placed(try await base.fetch(request), for: request, isOfMirror: false)
         } orMirror: {
-            var answer = try await contents.fetch(request)
-            if request.fields.contains(.place) {
-                for number in answer.value.indices {
-                    answer.value[number].position = MirrorPosition.of(answer.value[number].position)
-                }
-            }
-            return answer
+            try placed(try await contents.fetch(request), for: request, isOfMirror: true)
         } isWhole: {
             // Scans of a mirror that has lost items go to the base, so places must be those of the base.
             $0.count >= request.keys.count && !request.fields.contains(.place)
         }
+    }
+
+    private func placed(
+        _ answer: StorageAnswer<[StorageItem]>, for request: FetchRequest, isOfMirror: Bool
+    ) throws -> StorageAnswer<[StorageItem]> {
+        guard request.fields.contains(.place) else { return answer }
+        var answer = answer
+        for number in answer.value.indices {
+            answer.value[number].position = try MirrorPosition.outer(
+                answer.value[number].position, isOfMirror: isOfMirror)
+        }
+        return answer
     }
 
     /// Passes on items of the base, or all items of the mirror.
@@ -59,27 +65,28 @@ extension MirroredStorageEngine {
         var options = request.options
         let positions = (request.scans + request.counted).compactMap(\.position)
         if positions.contains(where: MirrorPosition.isOfMirror) {
-            return try await callMirror(pausing: false) { try await scanMirror(request, begin) }
+            return try await callMirror(pausing: false) { try await scan(contents, request, isMirror: true, begin) }
         }
         if request.needsCursor || !positions.isEmpty || request.fields.contains(.dates) { options.needsOriginal = true }
         return try await reading(options) {
-            try await base.scan(request, begin)
+            try await scan(base, request, isMirror: false, begin)
         } orMirror: {
-            try await scanMirror(request, begin)
+            try await scan(contents, request, isMirror: true, begin)
         }
     }
 
-    private func scanMirror(
-        _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
+    private func scan(
+        _ engine: some StorageBackend, _ request: ScanRequest, isMirror: Bool,
+        _ begin: @escaping @Sendable () throws -> StorageReceiver
     ) async throws -> StorageAnswer<ScanOutcome> {
-        var ofMirror = request
-        ofMirror.scans = request.scans.map(MirrorPosition.scanOfMirror)
-        ofMirror.counted = request.counted.map(MirrorPosition.scanOfMirror)
-        return try await contents.scan(ofMirror) {
+        var inner = request
+        inner.scans = request.scans.map(\.ofMirroredEngine)
+        inner.counted = request.counted.map(\.ofMirroredEngine)
+        return try await engine.scan(inner) {
             let receive = try begin()
             return { number, item in
                 var item = item
-                item.position = MirrorPosition.of(item.position)
+                item.position = try MirrorPosition.outer(item.position, isOfMirror: isMirror)
                 return try receive(number, item)
             }
         }
@@ -144,20 +151,6 @@ extension MirroredStorageEngine {
             }
         }
         return state.withLock { $0.isReadable }
-    }
-}
-
-/// The positions of the mirror's items in a range apart from those of the base.
-enum MirrorPosition {
-    private static let offset = 1 << 62
-
-    fileprivate static func of(_ position: Int) -> Int { position &- offset }
-
-    static func isOfMirror(_ position: Int) -> Bool { position < -offset / 2 && position != .min }
-
-    fileprivate static func scanOfMirror(_ scan: StorageScan) -> StorageScan {
-        guard case .all(let position?) = scan, isOfMirror(position) else { return scan }
-        return .all(after: position &+ offset)
     }
 }
 

@@ -29,9 +29,10 @@ public enum MirrorReading: Sendable {
 /// The mirror is a copy that can be opened without its base, with the same keys and items, but with its own order and
 /// its own dates. It also holds an item with the key `emporium.mirror`, which tells whether the mirror is complete:
 /// each write marks the mirror as incomplete before, and as complete in the batch that brings it the change, so it
-/// costs two commits of the mirror. If the mirror can't be marked, because it is unreachable, and the program ends
-/// before it can be written again, the mirror does not know what it lacks. Then let ``repair(comparingAll:)`` compare
-/// all. An item that the base has under that key, because it was a mirror itself, is not copied.
+/// costs two commits of the mirror, and four of one that the mirror has itself. If the mirror can't be marked, because
+/// it is unreachable, and the program ends before it can be written again, the mirror does not know what it lacks. Then
+/// let ``repair(comparingAll:)`` compare all. An item that the base has under that key, because it was a mirror itself,
+/// is not copied.
 ///
 /// A write waits for both engines, and other writes wait for it. There is no time limit in addition to those of the
 /// engines: a mirror whose calls never end holds up all writes. ``SQLiteStorageEngine`` ends calls that wait for a
