@@ -22,6 +22,7 @@ func checkSuspensionRules(_ arguments: [String]) async throws {
     try await rules.repeatedSuspensions()
     try await rules.blockingCalls()
     try await rules.waitingCalls()
+    try await rules.readsOfOneMoment()
     try await rules.closedEngine()
     try await rules.replacedFile()
     try await rules.foreignChanges()
@@ -123,6 +124,36 @@ private struct SuspensionRules {
         let (hasWaited, hasWritten) = (try await waiting.value, try await writing.value)
         let keys = try await engine.fetchKeys().map(\.value)
         say("waiting \(codes.joined(separator: " ")) \(isFree) \(hasWaited) \(hasWritten) \(keys)")
+    }
+
+    /// A read of several collections waits, also one that a suspension comes across.
+    func readsOfOneMoment() async throws {
+        let engine = try engine("moment")
+        guard let database = engine.database else { return }
+        try await engine.write(Data("a".utf8), key: CacheKey("a"))
+        await StorageSuspension.suspend()
+        let isResumed = Locked(false)
+        let waiting = Task {
+            try await database.atOneMoment { _ = try await engine.fetch(key: CacheKey("a")) }
+            return isResumed.withLock { $0 }
+        }
+        await Task.yield()
+        isResumed.withLock { $0 = true }
+        StorageSuspension.resume()
+        let hasWaited = try await waiting.value
+        let (reads, suspending) = (Locked(0), Locked(Task<Void, Never>?.none))
+        try await database.atOneMoment {
+            if reads.withLock({ $0 += 1; return $0 }) == 1 {
+                suspending.withLock { $0 = Task { await StorageSuspension.suspend() } }
+                while !LockHolders.shared.areSuspended { await Task.yield() }
+                Task.detached {
+                    await suspending.withLock { $0 }?.value
+                    StorageSuspension.resume()
+                }
+            }
+            _ = try await engine.fetch(key: CacheKey("a"))
+        }
+        say("moment \(hasWaited) \(reads.withLock { $0 })")
     }
 
     func closedEngine() async throws {

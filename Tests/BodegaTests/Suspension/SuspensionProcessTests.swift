@@ -55,6 +55,7 @@ import Testing
                 "blocking suspended suspended suspended suspended suspended suspended",
                 "blocking later 2",
                 "waiting CancellationError CancellationError true true true [\"\(CacheKey("a").value)\"]",
+                "moment true 2",
                 "closed true closed closed",
                 "replaced placeRemoved false true",
                 "foreign-small true 2 2",

@@ -137,10 +137,13 @@ extension SQLiteFile {
         if isAtMoment || !isWritable { return try await body() }
         while true {
             do {
-                return try await moments.withLock {
-                    let moment = try await SQLiteMoment.begin(of: self)
-                    defer { moment.end() }
-                    try await StorageMoment.run(of: self, moment, body)
+                // Its reads can't wait for the end of a suspension, which waits for the end of the moment.
+                return try await LockHolders.shared.repeating {
+                    try await moments.withLock {
+                        let moment = try await SQLiteMoment.begin(of: self)
+                        defer { moment.end() }
+                        try await StorageMoment.run(of: self, moment, body)
+                    }
                 }
             } catch let error as SQLiteMoment.Outdated {
                 try await writeUnreported { [self] db in try SQLiteHistory(of: error.table, in: self).begin(in: db) }
