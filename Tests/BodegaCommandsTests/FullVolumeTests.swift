@@ -45,6 +45,28 @@ struct FullVolumeTests {
         #expect(await bodega("put", store, "k").status == 0)
     }
 
+    @Test("a synchronization that can't store what it reads ends, and goes on later", .timeLimit(.minutes(5)))
+    func synchronization() async throws {
+        let (place, elsewhere) = (TemporaryFolder(), TemporaryFolder())
+        let volume = try Volume(at: place, size: "8m")
+        defer { volume.unmount() }
+        let (remote, other) = (elsewhere.file("remote.db").path, place.file("other"))
+        try Data(count: 7 << 20).write(to: other)
+        let items = (1...1_500).map { "{\"id\":\($0),\"text\":\"\(String(repeating: "x", count: 1_000))\"}\n" }
+        let imported = await bodega("import", remote + "#notes", "--key", "id", input: Array(items.joined().utf8))
+        #expect(imported.status == 0)
+        let store = place.file("s.db").path + "#notes"
+        #expect(await bodega("put", store, "mine", input: Array("1".utf8)).status == 0)
+        let sync = await bodega("sync", store, remote, "--timeout", "1")
+        #expect(sync.status == 1)
+        let message = "bodega: Nothing could be stored within 1 s: The volume is full."
+        #expect(sync.errors.hasPrefix(message), "\(sync.errors)")
+        try FileManager.default.removeItem(at: other)
+        #expect(await bodega("sync", store, remote).status == 0)
+        #expect(await bodega("count", store).text == "1501\n")
+        #expect(await bodega("get", store, "mine").text == "1")
+    }
+
     @Test("another program that has the file open keeps its log")
     func logInUse() async throws {
         let place = TemporaryFolder()

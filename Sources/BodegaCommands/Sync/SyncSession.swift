@@ -95,7 +95,7 @@ struct SyncSession: Sendable {
             try await sync.settled()
         }
         defer { settling.cancel() }
-        var pending = sync.status.pending
+        var (pending, full) = (sync.status.pending, FullTime())
         while !hasEnded.withLock({ $0 }) {
             await interruption.wait(seconds: 0.1, orWoken: true)
             // Items that are noted in the outbox are progress, too.
@@ -110,10 +110,12 @@ struct SyncSession: Sendable {
             if let failure, Self.lasting.contains(failure.code) {
                 throw try await error("\(remote): \(failure.message)")
             }
-            if counter.idleTime > .seconds(timeout), !hasEnded.withLock({ $0 }) {
+            full.update(sync.status)
+            if max(counter.idleTime, full.time) > .seconds(timeout), !hasEnded.withLock({ $0 }) {
                 let reason = failure.map { ": \($0.message)" } ?? "."
                 let time = timeout == timeout.rounded() ? "\(Int(timeout))" : "\(timeout)"
-                throw try await error("\(remote) was not reached within \(time) s\(reason)")
+                let what = full.isFull ? "Nothing could be stored" : "\(remote) was not reached"
+                throw try await error("\(what) within \(time) s\(reason)")
             }
         }
         try await settling.value
@@ -154,6 +156,26 @@ struct SyncSession: Sendable {
         }
         await sync.pause()
         try await place.close()
+    }
+}
+
+/// How long a full volume has prevented storing what is read. In the meantime, the same items are read again, which is
+/// no progress.
+private struct FullTime {
+    private var start: ContinuousClock.Instant?
+    private var lastSuccess: Date?
+
+    var isFull: Bool { start != nil }
+
+    var time: Duration { start.map { .now - $0 } ?? .zero }
+
+    mutating func update(_ status: SyncStatus) {
+        if status.failure?.code != StorageError.Code.storageFull.rawValue || status.lastSuccess != lastSuccess {
+            start = nil
+        } else if start == nil {
+            start = .now
+        }
+        lastSuccess = status.lastSuccess
     }
 }
 
