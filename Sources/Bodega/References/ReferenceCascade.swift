@@ -56,19 +56,19 @@ package struct ReferenceCascade: Sendable {
     /// Identifiers of removed items, and what is left to read to find the items that name them.
     private struct Search: Sendable {
         let link: ReferenceLink
-        let ids: Set<StorageSortKey>
+        let ids: Set<ReferenceIdentifier>
         /// The next one is the last.
         var scans: [StorageScan]
         private let member: ReferenceMember
 
-        init(_ link: ReferenceLink, _ ids: Set<StorageSortKey>) {
+        init(_ link: ReferenceLink, _ ids: Set<ReferenceIdentifier>) {
             (self.link, self.ids) = (link, ids)
             member = ReferenceMember(link.reference)
             guard let index = link.index else {
                 scans = [.all(after: nil)]
                 return
             }
-            let keys = StorageSortKeyRanges.union(ids.map { StorageSortKeyRanges($0) })
+            let keys = StorageSortKeyRanges.union(ids.map { StorageSortKeyRanges($0.sortKey) })
             let use = IndexUse(of: index, keys)
             scans = use.others + use.candidates
         }
@@ -88,7 +88,7 @@ package struct ReferenceCascade: Sendable {
     private var refusals: [Search] = []
     private var operations: (collection: String, [StorageOperation])?
     /// The identifiers of the items that the operations remove, if others can name them.
-    private var removed: [[StorageSortKey?]] = []
+    private var removed: [[ReferenceIdentifier?]] = []
 
     /// - Parameter links: All references of the database.
     package init(_ links: [ReferenceLink]) {
@@ -110,7 +110,7 @@ package struct ReferenceCascade: Sendable {
     /// - Parameters:
     ///   - item: The item.
     ///   - collection: The collection.
-    package func identifiers(of item: Data, in collection: String) -> [StorageSortKey?] {
+    package func identifiers(of item: Data, in collection: String) -> [ReferenceIdentifier?] {
         (members[ExactText(collection)] ?? []).map { $0.identifier(ofRemoved: item) }
     }
 
@@ -119,7 +119,7 @@ package struct ReferenceCascade: Sendable {
     /// - Parameters:
     ///   - identifiers: The ``identifiers(of:in:)`` of the items, as they were stored.
     ///   - collection: Their collection.
-    package mutating func removed(_ identifiers: some Collection<[StorageSortKey?]>, from collection: String) {
+    package mutating func removed(_ identifiers: some Collection<[ReferenceIdentifier?]>, from collection: String) {
         for (number, link) in (links[ExactText(collection)] ?? []).enumerated() {
             let ids = Array(Set(identifiers.compactMap { $0[number] }))
             // A search without an index reads all items.

@@ -16,13 +16,13 @@ package struct ReferenceMember: Sendable {
     }
 
     /// The identifiers that an item has in its member, each as often as it has it; none if it is not JSON.
-    package func identifiers(in item: Data) -> [StorageSortKey] {
+    package func identifiers(in item: Data) -> [ReferenceIdentifier] {
         item.withUnsafeBytes { bytes in elements(in: bytes)?.map(\.id) ?? [] }
     }
 
     /// The identifier of an item of the other collection that is about to be removed. If it has none, nothing follows
     /// from the removal; a warning says so, once for each reference.
-    func identifier(ofRemoved item: Data) -> StorageSortKey? {
+    func identifier(ofRemoved item: Data) -> ReferenceIdentifier? {
         let id = identifier(ofTarget: item)
         if id == nil, Self.reported.withLock({ $0.insert(reference).inserted }) {
             bodegaLogger.warning(
@@ -43,20 +43,20 @@ package struct ReferenceMember: Sendable {
     private static let reported = Locked<Set<StorageReference>>([])
 
     /// The identifier of an item of the other collection, `nil` if it has none.
-    package func identifier(ofTarget item: Data) -> StorageSortKey? {
+    package func identifier(ofTarget item: Data) -> ReferenceIdentifier? {
         item.withUnsafeBytes { bytes in
             guard let range = JSONScanner.validDocument(bytes), let member = target.find(in: bytes, range) else {
                 return nil
             }
-            let id = StorageSortKey(bytes, member)
-            return id == .none ? nil : id
+            let id = ReferenceIdentifier(bytes, member)
+            return id.sortKey == .none ? nil : id
         }
     }
 
     /// An item without some identifiers: its member is `null`, or its list lacks them.
     ///
     /// - Returns: `nil` if the item can't be written in this way.
-    func clearing(_ identifiers: Set<StorageSortKey>, in item: Data) -> Data? {
+    func clearing(_ identifiers: Set<ReferenceIdentifier>, in item: Data) -> Data? {
         let names = StorageIndex.Member(reference.path).names
         guard reference.isList else { return JSONText.setting(names, to: "null", in: item) }
         let rest = item.withUnsafeBytes { bytes in
@@ -68,17 +68,17 @@ package struct ReferenceMember: Sendable {
     }
 
     /// The identifiers in the member with their ranges, `nil` if there is no such member.
-    private func elements(in bytes: UnsafeRawBufferPointer) -> [(id: StorageSortKey, range: Range<Int>)]? {
+    private func elements(in bytes: UnsafeRawBufferPointer) -> [(id: ReferenceIdentifier, range: Range<Int>)]? {
         guard let range = JSONScanner.validDocument(bytes), let member = source.find(in: bytes, range) else {
             return nil
         }
-        var elements: [(id: StorageSortKey, range: Range<Int>)] = []
+        var elements: [(id: ReferenceIdentifier, range: Range<Int>)] = []
         if !reference.isList {
-            elements = [(StorageSortKey(bytes, member), member)]
+            elements = [(ReferenceIdentifier(bytes, member), member)]
         } else if bytes[member.lowerBound] == UInt8(ascii: "[") {
-            JSONScanner.forEachElement(of: bytes, member) { elements.append((StorageSortKey(bytes, $0), $0)) }
+            JSONScanner.forEachElement(of: bytes, member) { elements.append((ReferenceIdentifier(bytes, $0), $0)) }
         }
-        return elements.filter { $0.id != .none || reference.isList }
+        return elements.filter { $0.id.sortKey != .none || reference.isList }
     }
 }
 

@@ -40,7 +40,7 @@ struct IncludedItems: Sendable {
         for member in members {
             let named = items.map { member.identifiers(in: $0.data) }
             let wanted = Set(named.joined())
-            let found = Locked<[StorageSortKey: Data]>([:])
+            let found = Locked<[ReferenceIdentifier: Data]>([:])
             if !wanted.isEmpty {
                 try await store.withCollection(named: member.reference.target) { target in
                     try await Self.find(wanted, by: member, in: target, found)
@@ -54,8 +54,8 @@ struct IncludedItems: Sendable {
 
     /// Finds items by their identifiers: under the keys that a store gives them, otherwise among all items.
     private static func find(
-        _ wanted: Set<StorageSortKey>, by member: ReferenceMember, in target: any StorageBackend,
-        _ found: Locked<[StorageSortKey: Data]>
+        _ wanted: Set<ReferenceIdentifier>, by member: ReferenceMember, in target: any StorageBackend,
+        _ found: Locked<[ReferenceIdentifier: Data]>
     ) async throws {
         let receive: @Sendable (StorageItem) -> Bool = { item in
             guard let id = member.identifier(ofTarget: item.data), wanted.contains(id) else { return true }
@@ -66,7 +66,7 @@ struct IncludedItems: Sendable {
         }
         let keys = wanted.flatMap { id -> [CacheKey] in
             let text: String
-            switch id {
+            switch id.sortKey {
             case .integer(let integer): text = "\(integer)"
             case .text(let own): text = own
             case .real, .none: return []

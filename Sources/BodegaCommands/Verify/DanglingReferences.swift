@@ -20,14 +20,14 @@ struct DanglingReferences {
         var findings: [StorageFinding] = []
         for reference in try await source.references?.fetchReferences() ?? [] {
             let member = ReferenceMember(reference)
-            let known = Locked<Set<StorageSortKey>>([])
+            let known = Locked<Set<ReferenceIdentifier>>([])
             try await target(reference.target) { engine in
                 try await read(engine) { item in
                     if let id = member.identifier(ofTarget: item.data) { known.withLock { _ = $0.insert(id) } }
                 }
             }
             let identifiers = known.withLock { $0 }
-            let dangling = Locked<[(key: CacheKey, id: StorageSortKey)]>([])
+            let dangling = Locked<[(key: CacheKey, id: ReferenceIdentifier)]>([])
             try await read(source) { item in
                 for id in member.identifiers(in: item.data) where !identifiers.contains(id) {
                     dangling.withLock { $0.append((item.key, id)) }
@@ -39,7 +39,7 @@ struct DanglingReferences {
                 StorageFinding(
                     .remark,
                     """
-                    The item\(place) names \(text(of: id)) in its member "\(reference.path)", but no item of the \
+                    The item\(place) names \(id.description) in its member "\(reference.path)", but no item of the \
                     collection \(collection) has this as its "\(reference.targetPath)".
                     """,
                     key: key)
@@ -62,15 +62,6 @@ struct DanglingReferences {
                 receive(item)
                 return true
             }
-        }
-    }
-
-    private static func text(of id: StorageSortKey) -> String {
-        switch id {
-        case .integer(let integer): "\(integer)"
-        case .real(let real): "\(real)"
-        case .text(let text): "\"\(text)\""
-        case .none: "nothing"
         }
     }
 }

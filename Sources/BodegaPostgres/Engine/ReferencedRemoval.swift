@@ -92,7 +92,7 @@ struct ReferencedRemoval {
         }
         let written = Set(plan.written.map(\.key.full))
         var present: Set<Int> = []
-        var identifiers: [[StorageSortKey?]] = []
+        var identifiers: [[ReferenceIdentifier?]] = []
         for start in stride(from: 0, to: plan.removed.count, by: ReferenceCascade.partSize) {
             let keys = Array(plan.removed[start..<min(start + ReferenceCascade.partSize, plan.removed.count)])
             let reads = keys.map { Command(ItemStatements.smallData, $0.shard, engine.number, $0.bytes) }

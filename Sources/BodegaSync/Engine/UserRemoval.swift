@@ -31,9 +31,9 @@ struct UserRemoval {
     private struct Identifier: Hashable {
         let collection: ExactText
         let path: ExactText
-        let id: StorageSortKey
+        let id: ReferenceIdentifier
 
-        init(_ reference: StorageReference, _ id: StorageSortKey) {
+        init(_ reference: StorageReference, _ id: ReferenceIdentifier) {
             (collection, path, self.id) = (ExactText(reference.target), ExactText(reference.targetPath), id)
         }
     }

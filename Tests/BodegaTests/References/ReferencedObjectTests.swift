@@ -39,6 +39,20 @@ extension Album: Queryable {
     ]
 }
 
+/// An item whose number and those that it names are beyond 64 bits with a sign.
+private struct Hash: Codable, Sendable, Identifiable, Equatable {
+    var id: UInt64
+    var next: UInt64?
+    var others: [UInt64] = []
+}
+
+extension Hash: Queryable {
+    static let references = [
+        Reference("next", \Hash.next, to: Hash.self, in: "hashes", onRemoval: .remove),
+        Reference("others", \Hash.others, to: Hash.self, in: "hashes", onRemoval: .clear),
+    ]
+}
+
 private struct PropertyListCoder: ObjectCoder {
     func encode<Object: Encodable>(_ object: Object) throws -> Data { try PropertyListEncoder().encode(object) }
 
@@ -96,6 +110,23 @@ struct ReferencedObjectTests {
         try await fill(library)
         try await library.folders.removeObject(forKey: CacheKey("root"))
         try await expectWithoutRoot(library)
+    }
+
+    @Test("are told apart by all digits of their numbers", arguments: [false, true])
+    func largeNumbers(isInMemory: Bool) async throws {
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        let engine: any StorageBackend =
+            isInMemory ? MemoryStorageEngine().collection(named: "hashes") : try file.collection(named: "hashes")
+        let hashes = ObjectStorage<Hash>(storage: engine)
+        let (max, other) = (UInt64.max, UInt64.max - 1)
+        let items = [
+            Hash(id: max), Hash(id: other), Hash(id: 1, next: max), Hash(id: 2, next: other),
+            Hash(id: 3, others: [max, other, 1]),
+        ]
+        for item in items { try await hashes.store(item, forKey: CacheKey("\(item.id)")) }
+        try await hashes.removeObject(forKey: CacheKey("\(max)"))
+        let left = try await hashes.fetchAllObjects().objects
+        #expect(left == [Hash(id: other), Hash(id: 2, next: other), Hash(id: 3, others: [other])])
     }
 
     @Test("go with them if a program that does not know them removes one")

@@ -69,7 +69,7 @@ final class MemoryCollections: StorageDatabase {
             var cascade = removals.isEmpty ? cascade : ReferenceCascade(Self.indexed(links, known, items))
             // A refusal undoes everything. Otherwise a copy would make the first change copy all items.
             let before = links.contains { $0.reference.onRemoval == .refuse } && !removals.isEmpty ? items : nil
-            var removed: [(collection: MemoryCollection, identifiers: [CacheKey: [StorageSortKey?]])] = []
+            var removed: [(collection: MemoryCollection, identifiers: [CacheKey: [ReferenceIdentifier?]])] = []
             for part in removals {
                 let identifiers = items[part.collection.number]?.identifiers(part.batch.operations) {
                     cascade.identifiers(of: $0, in: part.collection.name)

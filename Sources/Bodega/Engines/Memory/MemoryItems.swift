@@ -39,9 +39,9 @@ struct MemoryItems: Sendable {
     ///
     /// - Parameter identify: Returns the identifiers of an item.
     func identifiers(
-        _ operations: [StorageOperation], _ identify: (Data) -> [StorageSortKey?]
-    ) -> [CacheKey: [StorageSortKey?]] {
-        var identifiers: [CacheKey: [StorageSortKey?]] = [:]
+        _ operations: [StorageOperation], _ identify: (Data) -> [ReferenceIdentifier?]
+    ) -> [CacheKey: [ReferenceIdentifier?]] {
+        var identifiers: [CacheKey: [ReferenceIdentifier?]] = [:]
         for operation in operations {
             switch operation {
             case .write: break

@@ -1,5 +1,5 @@
 /// A number of a JSON text with all its digits, so that comparisons are exact at any length.
-package struct JSONNumber: Sendable, Equatable {
+package struct JSONNumber: Sendable, Hashable {
     /// The value is 0.DIGITS times ten to the power of the exponent.
     private let exponent: Int
     /// The digits without leading and trailing zeros; empty for zero.

@@ -18,7 +18,7 @@ struct SQLiteRemoval {
     private let table: SQLiteTable
     private var cascade: ReferenceCascade
     /// The identifiers of the items that are about to be removed.
-    private var identifiers: [CacheKey: [StorageSortKey?]] = [:]
+    private var identifiers: [CacheKey: [ReferenceIdentifier?]] = [:]
 
     /// Begins before operations are carried out.
     ///
