@@ -59,8 +59,10 @@ struct FullVolumeTests {
         #expect(await bodega("put", store, "mine", input: Array("1".utf8)).status == 0)
         let sync = await bodega("sync", store, remote, "--timeout", "1")
         #expect(sync.status == 1)
-        let message = "bodega: Nothing could be stored within 1 s: The volume is full."
-        #expect(sync.errors.hasPrefix(message), "\(sync.errors)")
+        // On a slow machine, the first attempt has not failed until then.
+        let reasons = ["Nothing could be stored within 1 s: The volume is full.", "was not reached within 1 s."]
+        #expect(reasons.contains { sync.errors.contains($0) }, "\(sync.errors)")
+        #expect(sync.errors.contains("1 change stays in the outbox."))
         try FileManager.default.removeItem(at: other)
         #expect(await bodega("sync", store, remote).status == 0)
         #expect(await bodega("count", store).text == "1501\n")
