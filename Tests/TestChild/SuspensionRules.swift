@@ -143,7 +143,9 @@ private struct SuspensionRules {
         let hasWaited = try await waiting.value
         let (reads, suspending) = (Locked(0), Locked(Task<Void, Never>?.none))
         try await database.atOneMoment {
-            if reads.withLock({ $0 += 1; return $0 }) == 1 {
+            if reads.withLock({
+                $0 += 1; return $0
+            }) == 1 {
                 suspending.withLock { $0 = Task { await StorageSuspension.suspend() } }
                 while !LockHolders.shared.areSuspended { await Task.yield() }
                 Task.detached {
