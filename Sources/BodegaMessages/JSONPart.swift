@@ -133,6 +133,18 @@ package struct JSONMembers {
         return part
     }
 
+    /// Checks that there are no other members. A message that a person writes can have a wrong name, whose member must
+    /// not be ignored.
+    ///
+    /// - Parameter names: The names that are known.
+    /// - Throws: An error that names one of the others.
+    package func check(names: [String]) throws {
+        guard let unknown = members.keys.sorted().first(where: { !names.contains($0) }) else { return }
+        throw StorageError(
+            .invalidArgument,
+            "\"\(unknown.prefix(100))\" in the message is none of its members: \(names.joined(separator: ", ")).")
+    }
+
     /// The only member of an object that has one of several forms.
     package func only() throws -> (name: String, value: JSONPart) {
         guard members.count == 1, let (name, value) = members.first else {

@@ -960,6 +960,7 @@ let openAPI = #"""
           },
           "Query": {
             "type": "object",
+            "additionalProperties": false,
             "properties": {
               "filter": {
                 "type": "string",
@@ -974,6 +975,7 @@ let openAPI = #"""
                 "description": "Items with equal values come in insertion order.",
                 "items": {
                   "type": "object",
+                  "additionalProperties": false,
                   "required": ["path"],
                   "properties": {
                     "path": {"type": "string", "minLength": 1, "description": "Names of members, separated by dots."},
@@ -982,7 +984,7 @@ let openAPI = #"""
                 }
               },
               "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
-              "after": {"type": "string", "description": "The text `next` of the page before."},
+              "after": {"type": "string", "description": "The text `next` of the page before, of the same query."},
               "count": {"type": "boolean", "description": "Whether only the number of items is wanted."}
             }
           },

@@ -1,6 +1,7 @@
 #if Server
 import Bodega
 import BodegaMessages
+import Crypto
 import Foundation
 import Hummingbird
 import RecordCoder
@@ -10,7 +11,8 @@ extension StorageRoutes {
 
     /// Answers with the items that meet a filter, a page at a time, or with their number.
     func query(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
-        let wanted = try ItemQuery(await message(request.request), seconds: limits.querySeconds)
+        let wanted = try ItemQuery(
+            await message(request.request), of: collection.name, seconds: limits.querySeconds)
         let reader = StorageReader(collection.engine)
         return try await lines { spool in
             if wanted.isCount {
@@ -20,11 +22,11 @@ extension StorageRoutes {
             let page = try await wanted.query.page(
                 from: reader, limit: wanted.limit, after: wanted.cursor?.place, item: wanted.cursor?.key)
             for item in page.matches { try spool.append(item.line(.data)) }
-            var next: ItemQuery.Cursor?
+            var next: String?
             if page.hasMore, let place = page.places.last, let item = page.matches.last {
-                next = ItemQuery.Cursor(place: place, key: item.key)
+                next = wanted.end(at: place, of: item.key)
             }
-            return JSONObjectWriter.ending { object in if let next { object.add("next", next.text) } }
+            return JSONObjectWriter.ending { object in if let next { object.add("next", next) } }
         }
     }
 }
@@ -51,6 +53,7 @@ private struct ItemQuery {
 
         init(_ part: JSONPart) throws {
             let members = try part.members()
+            try members.check(names: ["path", "descending"])
             let path = try members.required("path")
             self.path = try path.string()
             isDescending = try members.bool("descending")
@@ -59,13 +62,20 @@ private struct ItemQuery {
         }
     }
 
-    init(_ part: JSONPart, seconds: Double) throws {
+    /// What distinguishes the query from others, whose pages end elsewhere.
+    private let digest: String
+
+    init(_ part: JSONPart, of collection: String, seconds: Double) throws {
         let members = try part.members()
+        try members.check(names: ["filter", "order", "limit", "after", "count"])
         let terms: [Term] = try members.list("order")
         guard terms.count <= Self.maximumTerms else {
             throw part.error("a query with an order of at most \(Self.maximumTerms) terms")
         }
-        let filter = try members.string("filter").map { text in
+        let filterText = try members.string("filter")
+        let texts = [collection, filterText ?? ""] + terms.flatMap { [$0.path, $0.isDescending ? "d" : "a"] }
+        digest = Data(SHA256.hash(data: Data(texts.joined(separator: "\0").utf8)).prefix(12)).base64EncodedString()
+        let filter = try filterText.map { text in
             guard text.utf8.count <= Self.maximumFilterBytes else {
                 throw part.error("a query with a filter of at most \(Self.maximumFilterBytes) bytes")
             }
@@ -101,31 +111,33 @@ private struct ItemQuery {
             }
             limit = wanted
         }
-        cursor = try members["after"].map { try Cursor($0, termCount: terms.count) }
+        cursor = try members["after"].map { try Cursor($0, of: digest, termCount: terms.count) }
     }
 
     /// The end of a page, a text that a client passes back.
+    func end(at place: QueryPlace, of key: CacheKey) -> String {
+        let line = JSONObjectWriter.object { object in
+            object.add("query", digest)
+            object.add("keys", place.keys)
+            object.add("position", place.position)
+            key.add(to: &object)
+        }
+        return Data(line).base64EncodedString()
+    }
+
+    /// The end of the page before.
     struct Cursor {
         let place: QueryPlace
         let key: CacheKey
 
-        init(place: QueryPlace, key: CacheKey) { (self.place, self.key) = (place, key) }
-
-        init(_ part: JSONPart, termCount: Int) throws {
+        init(_ part: JSONPart, of digest: String, termCount: Int) throws {
             let members = try JSONPart(part.base64()).members()
             let keys: [StorageSortKey] = try members.list("keys")
-            guard keys.count == termCount else { throw part.error("the end of a page of this query") }
+            guard try members.required("query").string() == digest, keys.count == termCount else {
+                throw part.error("the end of a page of this query")
+            }
             place = QueryPlace(QueryKeys(keys), position: try members.required("position").int())
             key = try CacheKey(members)
-        }
-
-        var text: String {
-            let line = JSONObjectWriter.object { object in
-                object.add("keys", place.keys)
-                object.add("position", place.position)
-                key.add(to: &object)
-            }
-            return Data(line).base64EncodedString()
         }
     }
 }

@@ -25,8 +25,10 @@ struct QueryRouteTests {
     }
 
     /// Sends a query by a client that shares no code with ours.
-    private func send(_ server: TestServer, _ query: [String: Any], token: String? = nil) async throws -> Page {
-        var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/query")
+    private func send(
+        _ server: TestServer, _ query: [String: Any], collection: String = "notes", token: String? = nil
+    ) async throws -> Page {
+        var request = HTTPClientRequest(url: "\(server.url)/v1/collections/\(collection)/query")
         request.method = .POST
         request.headers.add(name: "Content-Type", value: "application/json")
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
@@ -153,6 +155,7 @@ struct QueryRouteTests {
             #"{"filter":""# + Array(repeating: "@.a", count: 2_000).joined(separator: "&&") + #""}"#,
             #"{"filter":""# + String(repeating: "(", count: 2_000) + #""}"#,
             #"{"filter":""# + String(repeating: "!", count: 4_000) + #"@.a"}"#,
+            #"{"limitt":1}"#, #"{"orderBy":"a"}"#, #"{"order":[{"path":"a","direction":"descending"}]}"#,
             #"{"order":["# + Array(repeating: #"{"path":"a"}"#, count: 9).joined(separator: ",") + "]}",
         ])
     func refused(_ body: String) async throws {
@@ -165,6 +168,32 @@ struct QueryRouteTests {
         #expect(response.status == .badRequest)
         let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
         #expect(text.contains(#""code":"invalidArgument""#), "\(text.prefix(200))")
+    }
+
+    @Test("go on only where a page of the same query has ended")
+    func otherCursors() async throws {
+        let (notes, tags) = (MemoryStorageEngine(), MemoryStorageEngine())
+        for engine in [notes, tags] {
+            for id in 0..<4 {
+                let note = Note(id: id, owner: "ada", rank: id, title: "a")
+                try await engine.write(JSONEncoder().encode(note), key: CacheKey("\(id)"))
+            }
+        }
+        let server = try await TestServer(["notes": notes, "tags": tags])
+        let order = ["path": "rank", "descending": false] as [String: Any]
+        let query: [String: Any] = ["filter": "@.rank < 9", "order": [order], "limit": 2]
+        let next = try #require(try await send(server, query).next)
+        func status(_ changes: [String: Any], collection: String = "notes") async throws -> UInt {
+            let changed = query.merging(changes) { $1 }.merging(["after": next]) { $1 }
+            return try await send(server, changed, collection: collection).status
+        }
+        #expect(try await status(["limit": 1]) == 200)
+        #expect(try await status(["count": true]) == 200)
+        #expect(try await status(["filter": "@.rank < 8"]) == 400)
+        #expect(try await status(["order": [["path": "id"]]]) == 400)
+        #expect(try await status(["order": [["path": "rank", "descending": true]]]) == 400)
+        #expect(try await status([:], collection: "tags") == 400)
+        #expect(try await status([:]) == 200)
     }
 
     @Test("that are as long as they may be are answered")
