@@ -15,21 +15,9 @@ struct SystemdTests {
         let tool = try BodegaTool()
         try writeUnit(into: tool)
         for arguments in [["verify", "--man=no"], ["security", "--offline=true", "--threshold=20"]] {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: Self.path)
-            process.arguments = arguments + [tool.path("bodega.service")]
-            let output = Pipe()
-            (process.standardOutput, process.standardError) = (output, output)
-            try process.start()
-            let text = await withCheckedContinuation { continuation in
-                Thread.detachNewThread {
-                    let bytes = output.fileHandleForReading.readDataToEndOfFile()
-                    process.waitUntilExit()
-                    continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
-                }
-            }
-            #expect(process.terminationStatus == 0, "\(text)")
-            if arguments[0] == "verify" { #expect(text.isEmpty, "\(text)") }
+            let run = try await ProgramRun(Self.path, arguments + [tool.path("bodega.service")])
+            #expect(run.status == 0, "\(run.output)")
+            if arguments[0] == "verify" { #expect(run.output.isEmpty, "\(run.output)") }
         }
     }
 
