@@ -8,35 +8,48 @@ extension SQLiteLog {
         /// What was found at one version of the schema. Every program that creates or removes a log changes the
         /// version.
         private struct Finding: Sendable {
+            let log: SQLiteLog
             let schema: Int
             let exists: Bool
         }
 
         /// The last findings, by the names of the logs, for a limited number of logs.
         private let findings = Locked<[String: Finding]>([:])
-        private static let limit = 512
+        private static let limit = 2048
 
         /// Whether there is a log, and it is complete.
         ///
         /// While the schema is unchanged, this reads only its version, so that a write to a collection without a log
-        /// costs hardly more than one to a file without logs.
+        /// costs hardly more than one to a file without logs. After a change, one pass finds all logs that were asked
+        /// for before, because those who follow many collections ask for each of them.
         func exists(_ log: SQLiteLog, in db: Database) throws -> Bool {
             let schema = try SQLiteLog.schemaVersion(in: db)
-            if let finding = findings.withLock({ $0[log.name] }), finding.schema == schema { return finding.exists }
-            let finding = Finding(schema: schema, exists: try log.isComplete(in: db))
-            if db.isInsideTransaction, !db.configuration.readonly {
-                // The transaction may have changed the schema. After a rollback, another one can reuse the version.
-                db.afterNextTransaction { _ in self.keep(finding, of: log) }
-            } else {
-                keep(finding, of: log)
+            var known = findings.withLock { $0 }
+            if let finding = known[log.plainName], finding.schema == schema { return finding.exists }
+            guard try log.hasTable(in: db) else {
+                keep([Finding(log: log, schema: schema, exists: false)], in: db)
+                return false
             }
-            return finding.exists
+            known[log.plainName] = nil
+            let logs = known.values.map(\.log) + [log]
+            let complete = try SQLiteLog.complete(logs, in: db)
+            keep(logs.map { Finding(log: $0, schema: schema, exists: complete.contains($0.plainName)) }, in: db)
+            return complete.contains(log.plainName)
         }
 
-        private func keep(_ finding: Finding, of log: SQLiteLog) {
+        private func keep(_ found: [Finding], in db: Database) {
+            if db.isInsideTransaction, !db.configuration.readonly {
+                // The transaction may have changed the schema. After a rollback, another one can reuse the version.
+                db.afterNextTransaction { _ in self.keep(found) }
+            } else {
+                keep(found)
+            }
+        }
+
+        private func keep(_ found: [Finding]) {
             findings.withLock { findings in
-                if findings.count >= Self.limit { findings = [:] }
-                findings[log.name] = finding
+                for finding in found { findings[finding.log.plainName] = finding }
+                if findings.count > Self.limit { findings = [:] }
             }
         }
 

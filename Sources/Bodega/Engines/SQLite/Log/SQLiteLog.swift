@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// The log of a collection's changes: a table beside the collection's own, which triggers write.
@@ -44,6 +45,9 @@ final class SQLiteLog: Sendable {
     /// The statements that run often.
     let (endQuery, nonceQuery, othersQuery, originUpdate, sharing): (String, String, String, String, String)
 
+    /// The definitions of the triggers, once they were compared.
+    private let knownDefinitions = Locked<Set<String>?>(nil)
+
     /// - Parameters:
     ///   - plainTable: The name of the collection's table, unquoted.
     ///   - short: The same, shortened, for the names of the log's parts.
@@ -62,30 +66,47 @@ final class SQLiteLog: Sendable {
     }
 
     /// Whether the log exists with everything that writes it. It depends on the schema alone.
+    func isComplete(in db: Database) throws -> Bool {
+        try hasTable(in: db) && !Self.complete([self], in: db).isEmpty
+    }
+
+    /// Whether there is a table of the log's name. This takes constant time, unlike the rest, which only files with logs
+    /// need.
+    func hasTable(in db: Database) throws -> Bool { try db.columnNames(of: name).contains("origin") }
+
+    /// The names of those of some logs that exist with everything that writes them, in one pass over the schema.
     ///
-    /// The log must be newer than its table: a program that recreates the table, as SQLite advises for changes that
+    /// A log must be newer than its table: a program that recreates the table, as SQLite advises for changes that
     /// `ALTER TABLE` doesn't support, may restore the triggers, but not the changes made in the meantime. Compacting
     /// and copying a file keep the order.
-    func isComplete(in db: Database) throws -> Bool {
-        // In constant time, unlike the rest, which only files with logs need.
-        guard try db.columnNames(of: name).contains("origin") else { return false }
+    static func complete(_ logs: [SQLiteLog], in db: Database) throws -> Set<String> {
+        var logsByTable: [String: SQLiteLog] = [:]
+        for log in logs { (logsByTable[log.plainTable], logsByTable[log.plainName]) = (log, log) }
         let statement = try SQLiteStatement(
-            "SELECT type, name, rowid, sql FROM main.sqlite_master WHERE tbl_name IN (?1, ?2)", in: db)
+            """
+            SELECT tbl_name, type, name, rowid, CASE type WHEN 'trigger' THEN sql END FROM main.sqlite_master
+            WHERE tbl_name IN (SELECT value FROM json_each(?1))
+            """, in: db)
         defer { statement.reset() }
-        try statement.bindCopy(of: plainTable, at: 1)
-        try statement.bindCopy(of: plainName, at: 2)
-        var (log, items): (Int?, Int?)
-        var found: Set<String> = []
+        let names = try JSONEncoder().encode(Array(logsByTable.keys))
+        try statement.bindCopy(of: String(decoding: names, as: UTF8.self), at: 1)
+        var rows: [String: Int] = [:]
+        var found: [String: Set<String>] = [:]
         while try statement.step() {
-            switch (statement.text(at: 0), statement.text(at: 1)) {
-            case ("table", plainName): log = statement.integer(at: 2)
-            case ("table", plainTable): items = statement.integer(at: 2)
-            case ("trigger", let name) where name.hasPrefix(plainName + "_"): found.insert(statement.text(at: 3))
+            guard let log = logsByTable[statement.text(at: 0)] else { continue }
+            let name = statement.text(at: 2)
+            switch statement.text(at: 1) {
+            case "table": rows[name] = statement.integer(at: 3)
+            case "trigger" where name.hasPrefix(log.plainName + "_"):
+                found[log.plainName, default: []].insert(statement.text(at: 4))
             default: break
             }
         }
-        guard let log, let items, log > items else { return false }
-        return Set(triggers.map(\.definition)) == found
+        let complete = logs.filter { log in
+            guard let row = rows[log.plainName], let items = rows[log.plainTable], row > items else { return false }
+            return log.definitions == found[log.plainName]
+        }
+        return Set(complete.map(\.plainName))
     }
 
     /// Whether the collection's table has triggers, such as those of a log that another program has removed in part.
@@ -156,6 +177,15 @@ final class SQLiteLog: Sendable {
 }
 
 extension SQLiteLog {
+
+    private var definitions: Set<String> {
+        knownDefinitions.withLock { known in
+            if let known { return known }
+            let definitions = Set(triggers.map(\.definition))
+            known = definitions
+            return definitions
+        }
+    }
 
     private var triggers: [SQLiteTrigger] {
         func trigger(_ name: String, _ event: String, when condition: String? = nil, _ statements: [String])
