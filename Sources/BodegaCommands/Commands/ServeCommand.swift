@@ -108,8 +108,13 @@ struct ServeCommand: ConsoleCommand {
             let running: @Sendable (Int) async -> Void = { [host] port in
                 let name = host.contains(":") ? "[\(host)]" : host
                 let scheme = options.tls == nil ? "http" : "https"
-                // Otherwise the reader of the output is gone, which is no reason to end.
-                _ = Result { try console.output.write("\(scheme)://\(name):\(port)\n") }
+                let url = "\(scheme)://\(name):\(port)"
+                do {
+                    try console.output.write(url + "\n")
+                } catch {
+                    // That is no reason to end, for example if the reader of the output is gone.
+                    console.complain("note: The output can't be written. The server is at \(url).")
+                }
                 console.onReady()
             }
             console.interruption.listen()

@@ -114,7 +114,8 @@ struct SyncSession: Sendable {
             if max(counter.idleTime, full.time) > .seconds(timeout), !hasEnded.withLock({ $0 }) {
                 let reason = failure.map { ": \($0.message)" } ?? "."
                 let time = timeout == timeout.rounded() ? "\(Int(timeout))" : "\(timeout)"
-                let what = full.isFull ? "Nothing could be stored" : "\(remote) was not reached"
+                let isFull = failure?.code == StorageError.Code.storageFull.rawValue
+                let what = isFull ? "Nothing could be stored" : "\(remote) was not reached"
                 throw try await error("\(what) within \(time) s\(reason)")
             }
         }
@@ -164,8 +165,6 @@ struct SyncSession: Sendable {
 private struct FullTime {
     private var start: ContinuousClock.Instant?
     private var lastSuccess: Date?
-
-    var isFull: Bool { start != nil }
 
     var time: Duration { start.map { .now - $0 } ?? .zero }
 

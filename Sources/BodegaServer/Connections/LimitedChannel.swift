@@ -3,6 +3,7 @@ import HummingbirdCore
 import HummingbirdTLS
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 
 /// Connections of which there is a maximum number.
@@ -16,6 +17,11 @@ struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
             try channel.pipeline.syncOperations.addHandler(ConnectionCounter(connections, metrics))
         }.flatMap {
             base.setup(channel: channel, logger: logger)
+        }.flatMapThrowing { value in
+            let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(OldVersionAnswers(), position: .after(decoder))
+            return value
         }
     }
 

@@ -29,6 +29,34 @@ struct HTTPTests {
         #expect(!(begin + events).contains("HTTP/1.1 100"))
     }
 
+    @Test("answers a client of version 1.0 without chunks, and ends the answer with the connection")
+    func oldVersion() async throws {
+        let server = try await TestServer(["notes": database])
+        try await database.write([(CacheKey("a"), Data("[1]".utf8)), (CacheKey("b"), Data("[2]".utf8))])
+        func answer(_ request: String, _ headers: String, _ body: String = "") async throws -> (String, String) {
+            let connection = try RawConnection(port: server.port)
+            connection.send("\(request) HTTP/1.0\r\n\(headers)\r\n\(body)")
+            let text = await connection.receive()
+            let end = try #require(text.range(of: "\r\n\r\n"))
+            return (text[..<end.lowerBound].lowercased(), String(text[end.upperBound...]))
+        }
+        let json = "Content-Type: application/json\r\nContent-Length: 2\r\n"
+        let (head, body) = try await answer(
+            "POST /v1/collections/notes/scan", json + "Connection: keep-alive\r\n", "{}")
+        #expect(head.hasPrefix("http/1.0 200") && !head.contains("transfer-encoding"), "\(head)")
+        let lines = body.split(separator: "\n")
+        #expect(lines.count == 3 && lines.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") }, "\(body)")
+        let item = try await answer("GET /v1/collections/notes/items/a", "")
+        #expect(item.0.hasPrefix("http/1.0 200") && item.1 == "[1]")
+        let written = try await answer(
+            "PUT /v1/collections/notes/items/a", "Content-Length: 1\r\nExpect: 100-continue\r\n", "3")
+        #expect(written.0.hasPrefix("http/1.0 204"))
+        #expect(try await database.fetch(key: CacheKey("a")) == Data("3".utf8))
+        let current = try RawConnection(port: server.port)
+        current.send("POST /v1/collections/notes/scan HTTP/1.1\r\nHost: localhost\r\n\(json)\r\n{}")
+        #expect(await current.receive(to: "\r\n\r\n").lowercased().contains("transfer-encoding: chunked"))
+    }
+
     @Test("answers a request for the head only without a body, also with an error")
     func heads() async throws {
         let server = try await TestServer(["notes": database])

@@ -158,6 +158,23 @@ struct ServeCommandTests {
         #expect(try await server.stop() == 0)
     }
 
+    @Test(
+        "serves, and says where, if its output can't be written",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "There is no /dev/full."))
+    func fullOutput() async throws {
+        try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
+            Data("1".utf8), key: CacheKey("a"))
+        let server = try await ServerProcess(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c", "exec \"$@\" 2>&1 >/dev/full", "sh", try BodegaTool.executable.path, "serve", path("notes.db"),
+                "--without-tokens", "--port", "0",
+            ], addressEndingWith: ".\n", log: tool.folder.appendingPathComponent("log"))
+        let url = try #require(URL(string: server.address))
+        #expect(try await RemoteStorageEngine(connecting: url, collection: "_").fetchKeys() == [CacheKey("a")])
+        #expect(try await server.stop() == 0)
+    }
+
     @Test("A collection that another program removes, and creates again, is served again")
     func removedCollection() async throws {
         let file = URL(fileURLWithPath: tool.path("notes.db"))
