@@ -60,7 +60,7 @@ struct RemoteConformanceTests {
     @Test(
         "keeps the contract of engines",
         arguments: sample(
-            StorageEngineConformance.checks(for: configuration("RemoteStorageEngine", isBehindProxy: false))))
+            StorageEngineConformance.checks(for: configuration("RemoteStorageEngine", isBehindProxy: false)), 3))
     func conforms(_ check: StorageEngineConformance.Case) async throws {
         try await check.run()
     }
@@ -73,13 +73,13 @@ struct RemoteConformanceTests {
         return sample(
             StorageEngineConformance.checks(
                 for: configuration("RemoteStorageEngine behind a proxy", isBehindProxy: true)
-            ).filter { !ofStreams.map(\.name).contains($0.check.name) })
+            ).filter { !ofStreams.map(\.name).contains($0.check.name) }, 3)
     }()
 
-    /// Each third check, beginning with a random one; all of them with `EMPORIUM_SIZE=all`.
-    private static func sample(_ checks: [StorageEngineConformance.Case]) -> [StorageEngineConformance.Case] {
-        if ProcessInfo.processInfo.environment["EMPORIUM_SIZE"] == "all" { return checks }
-        return stride(from: Int((UInt64(proxySeed) ?? 0) % 3), to: checks.count, by: 3).map { checks[$0] }
+    /// One of each `step` cases, beginning with a random one; all of them with `EMPORIUM_SIZE=all`.
+    private static func sample<Case>(_ cases: [Case], _ step: Int) -> [Case] {
+        if ProcessInfo.processInfo.environment["EMPORIUM_SIZE"] == "all" { return cases }
+        return stride(from: Int((UInt64(proxySeed) ?? 0) % UInt64(step)), to: cases.count, by: step).map { cases[$0] }
     }
 
     @Test(
@@ -87,5 +87,46 @@ struct RemoteConformanceTests {
         arguments: checksBehindProxy)
     func conformsBehindProxy(_ check: StorageEngineConformance.Case) async throws {
         try await check.run()
+    }
+
+    private static let keyset = EncryptionKeyset()
+
+    /// Engines around a remote one, as programs put them together.
+    private static let wrappers: [(name: String, wrap: @Sendable (RemoteStorageEngine) -> any StorageEngine)] = [
+        ("cached", { $0.cached(count: 20, bytes: 7_000) }),
+        ("encrypted", { $0.encrypted(with: keyset, collection: "notes") }),
+        ("expiring", { $0.expiring(after: .seconds(86_400)) }),
+        ("limited", { $0.limited(count: 1_000_000) }),
+        ("mirrored", { $0.mirrored(to: MemoryStorageEngine()) }),
+        ("prefixed", { $0.prefixed("a/%é") }),
+        ("retrying", { $0.retrying() }),
+    ]
+
+    private static let wrapped: [StorageEngineConformance.Configuration] = wrappers.map { name, wrap in
+        var wrapped = configuration("RemoteStorageEngine, \(name)", isBehindProxy: false)
+        let makeEngine = wrapped.makeEngine
+        wrapped.makeEngine = { workspace in
+            let engine = try await makeEngine(workspace)
+            guard let engine = engine as? RemoteStorageEngine else { throw CancellationError() }
+            return wrap(engine)
+        }
+        wrapped.openCollection = nil
+        wrapped.largestValue = 1 << 20
+        wrapped.largestBatch = 2_000
+        return wrapped
+    }
+
+    @Test(
+        "keeps the contract of engines inside each wrapper",
+        arguments: sample(wrapped.flatMap { StorageEngineConformance.checks(for: $0) }, 30))
+    func conformsInWrappers(_ check: StorageEngineConformance.Case) async throws {
+        try await check.run()
+    }
+
+    @Test(
+        "agrees with a dictionary after any operations, also inside a wrapper",
+        arguments: [configuration("RemoteStorageEngine", isBehindProxy: false)] + sample(wrapped, 4))
+    func model(_ configuration: StorageEngineConformance.Configuration) async throws {
+        try await StorageEngineModelTest(configuration, seed: UInt64(proxySeed) ?? 0, steps: 300).run()
     }
 }

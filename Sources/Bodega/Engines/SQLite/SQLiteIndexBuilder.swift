@@ -93,21 +93,47 @@ struct SQLiteIndexBuilder: Sendable {
 
     /// - Returns: `nil` if the index exists, also if this has created it in one transaction.
     private func begin(_ limits: SQLiteIndexBuild.Limits) async throws -> SQLiteIndexBuild.State? {
-        let isThere = try await isThere()
-        if !isThere, let state = try await file.readMany({ [build] in try build.state(in: $0) }) { return state }
-        // What can't be continued.
-        try await remove()
-        if isThere { return nil }
-        let total = try await file.readMany { [build] db in try build.table.count(in: db) }
-        let state = Locked<SQLiteIndexBuild.State?>(nil)
-        try await file.writeUntilCancelled { [self] db in
-            let found = try build.state(in: db) ?? build.begin(total: total, limits, in: db)
-            if found == nil { try createWhole(in: db) }
-            state.withLock { $0 = found }
+        if try await isThere() {
+            try await remove()
+            return nil
         }
-        let begun = state.withLock { $0 }
-        if begun == nil { progress(total, total) }
-        return begun
+        if let state = try await file.readMany({ [build] in try build.state(in: $0) }) { return state }
+        let total = try await file.readMany { [build] db in try build.table.count(in: db) }
+        let beginning = Locked(Beginning.hindered)
+        while true {
+            try await removeRemains()
+            try await file.writeUntilCancelled { [self] db in
+                let found = try begin(total: total, limits, in: db)
+                beginning.withLock { $0 = found }
+            }
+            switch beginning.withLock({ $0 }) {
+            case .begun(let state): return state
+            case .complete:
+                progress(total, total)
+                return nil
+            case .hindered: continue
+            }
+        }
+    }
+
+    /// How a creation begins.
+    enum Beginning: Equatable, Sendable {
+        case begun(SQLiteIndexBuild.State)
+        /// The index exists.
+        case complete
+        /// What remains of a creation has to be removed first.
+        case hindered
+    }
+
+    /// Begins, or finds where another program is, inside of a transaction.
+    func begin(total: Int, _ limits: SQLiteIndexBuild.Limits, in db: Database) throws -> Beginning {
+        // Another program may have begun, and also ended, since the last look.
+        if try SQLiteIndex.all(of: build.table, in: db).contains(build.index.index) { return .complete }
+        if let state = try build.state(in: db) { return .begun(state) }
+        if try build.exists(in: db) { return .hindered }
+        if let state = try build.begin(total: total, limits, in: db) { return .begun(state) }
+        try createWhole(in: db)
+        return .complete
     }
 
     /// - Returns: Whether the index is complete, `nil` if the tables are gone.
@@ -175,6 +201,15 @@ struct SQLiteIndexBuilder: Sendable {
     func remove() async throws {
         guard try await file.readMany({ [build] in try build.exists(in: $0) }) else { return }
         try await file.writeUnreported { [build] db in try build.end(in: db) }
+        try await removeRows()
+    }
+
+    /// Removes what can't be continued, and not what another program has begun in the meantime.
+    private func removeRemains() async throws {
+        guard try await file.readMany({ [build] in try build.exists(in: $0) }) else { return }
+        try await file.writeUnreported { [build] db in
+            if try build.state(in: db) == nil { try build.end(in: db) }
+        }
         try await removeRows()
     }
 

@@ -170,6 +170,24 @@ extension SQLiteIndexBuildTests {
         try await expectComplete()
     }
 
+    @Test("begins, goes on, or ends by what it finds in its first transaction, which others may have changed")
+    func beginnings() async throws {
+        try await fill(300)
+        let builder = try builder()
+        func begin() async throws -> SQLiteIndexBuilder.Beginning {
+            try await other.write { try builder.begin(total: 300, builder.pace.limits, in: $0) }
+        }
+        let begun = try await begin()
+        guard case .begun = begun else { throw StorageError(.invalidArgument, "\(begun)") }
+        #expect(try await begin() == begun)
+        // As after another program has given up, and before it removes what remains.
+        try await other.write { try builder.build.end(in: $0) }
+        #expect(try await begin() == .hindered)
+        try await builder.create()
+        #expect(try await begin() == .complete)
+        try await expectComplete()
+    }
+
     @Test("beside a program that creates, cancels or removes the same index ends with an index, or begins again")
     func interference() async throws {
         try await fill(60)
