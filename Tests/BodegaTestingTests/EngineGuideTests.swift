@@ -95,7 +95,7 @@ actor JSONFileEngine: ThrowingStorageEngine {
         try await check.run()
     }
 
-    @Test(arguments: 1...3)
+    @Test(arguments: [StorageEngineModelTest.seedFromEnvironment() ?? .random(in: 0 ... .max)])
     func `agrees with a model`(seed: UInt64) async throws {
         try await StorageEngineModelTest(Self.configuration, seed: seed).run()
     }
