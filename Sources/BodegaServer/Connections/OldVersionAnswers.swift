@@ -14,7 +14,8 @@ final class OldVersionAnswers: ChannelDuplexHandler, RemovableChannelHandler {
     private var isOld = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .head(var head) = Self.unwrapInboundIn(data), head.version < .http1_1 else {
+        guard case .head(var head) = Self.unwrapInboundIn(data), (head.version.major, head.version.minor) < (1, 1)
+        else {
             return context.fireChannelRead(data)
         }
         isOld = true
