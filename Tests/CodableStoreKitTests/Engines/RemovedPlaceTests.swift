@@ -74,6 +74,34 @@ import Testing
         #expect(try notes.getCollection().map(\.id) == [2])
     }
 
+    @Test("A database that is moved over the open one is used as it is, whatever the former one has written")
+    func movedOver() async throws {
+        let store = CodableStore<User>(engine: .sqlite(in: place))
+        try store.save(User(1))
+        let copy = folder.file("copy.sqlite3")
+        try await SQLiteStorageEngine(readingFile: database).backup(to: copy)
+        for number in 2...50 { try store.save(User(number)) }
+        // The write-ahead log of the former one stays where SQLite looks for that of the new one.
+        #expect(rename(copy.path, database.path) == 0)
+        #expect(try store.getCollection() == [User(1)])
+        try store.save(User(51))
+        #expect(try store.getCollection() == [User(1), User(51)])
+    }
+
+    @Test("A database that is moved away from its companion files has all objects, also after another one was created")
+    func movedAway() throws {
+        let store = CodableStore<User>(engine: .sqlite(in: place))
+        for number in 1...50 { try store.save(User(number)) }
+        let aside = FileManager.Directory(url: folder.file("aside"))
+        try FileManager.default.createDirectory(at: aside.url, withIntermediateDirectories: false)
+        let moved = aside.url.appendingPathComponent(database.lastPathComponent)
+        #expect(rename(database.path, moved.path) == 0)
+        #expect(try store.getCollection().isEmpty)
+        try store.save(User(51))
+        #expect(try store.getCollection() == [User(51)])
+        #expect(try CodableStore<User>(engine: .sqlite(in: aside)).getCollection() == (1...50).map { User($0) })
+    }
+
     @Test("A shared engine is not reopened: each operation reports that its file was removed")
     func sharedEngine() throws {
         let store = CodableStore<User>(engine: .sqlite(try SQLiteStorageEngine(opening: place)))

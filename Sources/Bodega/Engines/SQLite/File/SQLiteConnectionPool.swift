@@ -51,6 +51,7 @@ final class SQLiteConnectionPool: Sendable {
     }
 
     deinit {
+        emptyLogIfRemoved()
         // Before `first`: the last connection empties and removes the WAL, which connections for reading may not do.
         state.withLock { $0.idle = [] }
     }
@@ -191,6 +192,7 @@ final class SQLiteConnectionPool: Sendable {
     ///
     /// - Parameter keepsLog: Whether the WAL stays as it is, because copying it into the file would take long.
     func close(keepingLog keepsLog: Bool = false) throws {
+        emptyLogIfRemoved()
         try opening.withLock {
             while let connection = nextToClose() {
                 if keepsLog { connection.unsafeRead { $0.sqliteConnection.map(emporium_sqlite_keep_log) } }
@@ -200,6 +202,38 @@ final class SQLiteConnectionPool: Sendable {
                     if state.writer === connection { state.writer = nil }
                 }
             }
+        }
+    }
+
+    /// Copies the pages of the WAL into a file that was removed or replaced, and empties the WAL.
+    ///
+    /// SQLite finds a WAL by the path of its file. It leaves that of a file which is gone when it closes the file, and
+    /// would then read pages of this file in the one that is at the path next. A file that was moved without its WAL
+    /// has all that was written to it afterwards.
+    private func emptyLogIfRemoved() {
+        do {
+            try place.check()
+            return
+        } catch let error as StorageError where error.code == .placeRemoved {
+            // Continues below.
+        } catch {
+            return
+        }
+        let writer = state.withLock { $0.writer ?? $0.idle.first { !$0.configuration.readonly } }
+        do {
+            // The last reference to the pool can be released on the queue of a connection.
+            try writer?.unsafeReentrantWrite { db in
+                if db.sqliteConnection == nil { return }
+                db.setLockTimeout(0.1)
+                _ = try db.checkpoint(.truncate)
+            }
+        } catch {
+            bodegaLogger.warning(
+                """
+                A database was removed or replaced while it was open, and its write-ahead log could not be emptied. \
+                Before the path is used again, close all programs that use it, and remove the log.
+                """,
+                metadata: ["file": "\(place.resolved)", "log": "\(place.resolved)-wal", "error": "\(error)"])
         }
     }
 

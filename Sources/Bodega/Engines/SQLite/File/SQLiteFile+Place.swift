@@ -13,7 +13,8 @@ import Musl
 extension SQLiteFile {
 
     static let placeRemoved = StorageError(
-        .placeRemoved, "The database was removed or replaced while it was open. Nothing was changed. Open it again.")
+        .placeRemoved,
+        "The database was removed or replaced while it was open. Nothing was changed. Close it, and open it again.")
 
     /// The storage error for an error of an operation.
     func storageError(_ error: any Error) -> StorageError {

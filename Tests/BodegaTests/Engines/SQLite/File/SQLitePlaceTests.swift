@@ -78,6 +78,26 @@ import Testing
         #expect(await code { try await reader.fetch(key: key) } == .placeRemoved)
     }
 
+    @Test(
+        "A file that is moved over an open one has nothing of it after the engine is gone, and the former one has all",
+        arguments: ["close", "release"])
+    func movedOver(ending: String) async throws {
+        let (copy, former) = (folder.file("copy.sqlite3"), folder.file("former.sqlite3"))
+        let file: URL
+        do {
+            let engine = try SQLiteStorageEngine(opening: folder.directory)
+            file = engine.file
+            try await engine.write(Data("a".utf8), key: key)
+            try await engine.backup(to: copy)
+            try await engine.write((0..<50).map { (CacheKey("\($0)"), Data(repeating: 7, count: 300)) })
+            #expect(rename(file.path, former.path) == 0 && rename(copy.path, file.path) == 0)
+            #expect(await code { try await engine.write(Data(), key: key) } == .placeRemoved)
+            if ending == "close" { try await engine.close() }
+        }
+        #expect(try count(in: file) == 1)
+        #expect(try count(in: former) == 51)
+    }
+
     @Test("A folder of items behind a symbolic link is the one that the link names")
     func diskBehindLink() async throws {
         for name in ["41", "42"] {
