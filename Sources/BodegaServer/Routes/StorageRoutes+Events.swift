@@ -91,7 +91,7 @@ private final class EventWriter: @unchecked Sendable {
 
     init(_ writer: any ResponseBodyWriter) { self.writer = writer }
 
-    func write(_ text: String) async throws { try await writer.write(ByteBuffer(string: text)) }
+    func write(_ text: String) async throws { try await writer.write(inParts: ByteBuffer(string: text)) }
 
     func finish() async throws { try await writer.finish(nil) }
 }

@@ -36,8 +36,7 @@ extension StorageRoutes {
                 headers[.contentRange] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(item.data.count)"
                 return Response(
                     status: .partialContent, headers: headers,
-                    body: ResponseBody(
-                        byteBuffer: ByteBuffer(bytes: item.data.dropFirst(bytes.lowerBound).prefix(bytes.count))))
+                    body: .inParts(ByteBuffer(bytes: item.data.dropFirst(bytes.lowerBound).prefix(bytes.count))))
             case .unsatisfiable: throw RequestRefusal.rangeNotSatisfiable(item.data.count)
             case .ignored: break
             }
@@ -46,7 +45,7 @@ extension StorageRoutes {
             headers[.contentLength] = String(item.data.count)
             return Response(status: .ok, headers: headers)
         }
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: item.data)))
+        return Response(status: .ok, headers: headers, body: .inParts(ByteBuffer(bytes: item.data)))
     }
 
     func write(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {

@@ -142,7 +142,7 @@ extension StorageRoutes {
         let headers: HTTPFields = [.contentType: "application/x-ndjson", .cacheControl: "no-store"]
         // Mostly all of it: then an error has a status of its own, and a small answer a length.
         if let whole = spool.whole() {
-            return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: try whole.get()))
+            return Response(status: .ok, headers: headers, body: .inParts(try whole.get()))
         }
         return Response(
             status: .ok, headers: headers,
@@ -152,7 +152,7 @@ extension StorageRoutes {
                     task.cancel()
                 }
                 do {
-                    while let part = try await spool.next() { try await writer.write(part) }
+                    while let part = try await spool.next() { try await writer.write(inParts: part) }
                 } catch let error as StorageError {
                     // The status has been sent.
                     try await writer.write(

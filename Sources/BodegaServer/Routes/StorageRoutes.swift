@@ -308,7 +308,7 @@ extension Response {
         value.encode(into: &bytes)
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+            body: .inParts(ByteBuffer(bytes: bytes)))
     }
 }
 

@@ -126,6 +126,31 @@ struct LimitTests {
         #expect(answer.hasPrefix("HTTP/1.1 200") && !answer.contains(#"{"end":true"#))
     }
 
+    @Test("waits for a client that reads a large item slowly, but all the time", arguments: ["close", "keep-alive"])
+    func slowReader(connection: String) async throws {
+        let metrics = StorageServerMetrics()
+        let server = try await server { options in
+            (options.limits.stalledSeconds, options.limits.idleSeconds) = (3, 3)
+            options.metrics = metrics
+        }
+        let token = try await token()
+        let count = 60 << 20
+        try await database.write(Data(repeating: UInt8(ascii: "1"), count: count), key: CacheKey("a"))
+        let reader = try RawConnection(port: server.port, receiveBuffer: 65_536)
+        reader.send(
+            """
+            GET /v1/collections/notes/items/a HTTP/1.1\r
+            Host: localhost\r
+            Authorization: Bearer \(token)\r
+            Connection: \(connection)\r
+            \r\n
+            """)
+        // At least six seconds. What the system sends by itself, some megabytes, takes less than a limit.
+        let received = await reader.receive(bytesPerMillisecond: 10_240)
+        #expect(received > count)
+        #expect(metrics.text.contains("emporium_refused_total{limit=\"time\"} 0\n"))
+    }
+
     // MARK: Answers on disk
 
     private func fill(megabytes: Int) async throws {

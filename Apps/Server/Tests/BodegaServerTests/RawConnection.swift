@@ -84,6 +84,23 @@ final class RawConnection: Sendable {
         }
     }
 
+    /// Receives up to the end, at a limited rate.
+    ///
+    /// - Returns: The number of bytes.
+    func receive(bytesPerMillisecond rate: Int) async -> Int {
+        await onThread { [self] in
+            var part = [UInt8](repeating: 0, count: rate * 10)
+            var total = 0
+            while true {
+                let count = recv(descriptor, &part, part.count, Int32(MSG_WAITALL))
+                if count <= 0 { return total }
+                total += count
+                // Waits for nothing but the time.
+                poll(nil, 0, 10)
+            }
+        }
+    }
+
     private func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: body()) }
