@@ -75,13 +75,17 @@ struct Receipts: Sendable {
     /// Removes some notes that are too old.
     private func removeOld() async {
         do {
-            let end = storage.now().addingTimeInterval(-lifetime)
+            let now = storage.now()
+            // A note of a later time was written when the clock was ahead. It would stay until then, and all others
+            // behind it.
+            let kept = now.addingTimeInterval(-lifetime)...now.addingTimeInterval(lifetime)
             let old = Locked<[CacheKey]>([])
             _ = try await storage.scan(ScanRequest(isShort: true)) {
                 old.withLock { $0 = [] }
                 return { _, item in
                     // The oldest come first.
-                    guard try JSONDecoder().decode(Receipt.self, from: item.data).date < end else { return false }
+                    let date = try JSONDecoder().decode(Receipt.self, from: item.data).date
+                    if kept.contains(date) { return false }
                     return old.withLock { keys in
                         keys.append(item.key)
                         return keys.count < Self.removals

@@ -235,6 +235,24 @@ struct ReceiptTests {
         for number in 40..<50 { _ = try await send(server, batch("\(number)"), key: "\(number)") }
         #expect(try await receipts.fetchCount() == 20)
     }
+
+    @Test("Notes of a time when the clock was ahead of its time are removed, and hold up no others", arguments: [1, 12])
+    func clockSetBack(_ years: Double) async throws {
+        let clock = TestClock()
+        let database = MemoryStorageEngine(now: { clock.now })
+        var collections: StorageCollections = ["a": database.collection(named: "a")]
+        let receipts = database.collection(named: "receipts")
+        collections.receipts = receipts
+        let server = try await TestServer(collections)
+        let ahead = years * 365 * 86_400
+        clock.advance(by: ahead)
+        for number in 0..<20 { _ = try await send(server, batch("\(number)"), key: "\(number)") }
+        clock.advance(by: -ahead)
+        for number in 20..<30 { _ = try await send(server, batch("\(number)"), key: "\(number)") }
+        clock.advance(by: 3_601)
+        for number in 30..<40 { _ = try await send(server, batch("\(number)"), key: "\(number)") }
+        #expect(try await receipts.fetchCount() == 10)
+    }
 }
 
 /// A clock that stands still until it is moved.
