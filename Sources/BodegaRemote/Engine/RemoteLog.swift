@@ -18,8 +18,10 @@ struct RemoteLog: StorageLog {
         var answer = StorageAnswer<StorageDelta?>(nil)
         try await engine.requests.lines(engine.path("changes"), request) {
             var changes = RemoteChanges()
-            return { line, end in
-                if let end { answer = try changes.answer(end) } else { try changes.add(line, line.members()) }
+            return { [requests = engine.requests] line, end in
+                try requests.read {
+                    if let end { answer = try changes.answer(end) } else { try changes.add(line, line.members()) }
+                }
                 return true
             }
         }
@@ -46,13 +48,15 @@ extension RemoteDatabase {
                 answers = []
                 var changes = RemoteChanges()
                 return { line, end in
-                    let members = try end ?? line.members()
                     if end != nil { return true }
-                    if members["part"] == nil {
-                        try changes.add(line, members)
-                    } else {
-                        answers.append(try changes.answer(members))
-                        changes = RemoteChanges()
+                    try requests.read {
+                        let members = try line.members()
+                        if members["part"] == nil {
+                            try changes.add(line, members)
+                        } else {
+                            answers.append(try changes.answer(members))
+                            changes = RemoteChanges()
+                        }
                     }
                     return true
                 }

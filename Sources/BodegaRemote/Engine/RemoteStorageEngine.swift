@@ -106,11 +106,13 @@ extension RemoteStorageEngine {
         var answer = StorageAnswer<[StorageItem]>([])
         try await requests.lines(path("fetch"), request) {
             answer = StorageAnswer([])
-            return { line, end in
-                if let end {
-                    answer.report = try StorageReport(end)
-                } else {
-                    answer.value.append(try StorageItem.read(line).item)
+            return { [requests] line, end in
+                try requests.read {
+                    if let end {
+                        answer.report = try StorageReport(end)
+                    } else {
+                        answer.value.append(try StorageItem.read(line).item)
+                    }
                 }
                 return true
             }
@@ -146,17 +148,19 @@ extension RemoteStorageEngine {
         let path = path("scan") + (limit.map { "?limit=\($0)" } ?? "")
         try await requests.lines(path, request) {
             (receive, ended, bytes) = (try begin(), [], 0)
-            return { line, end in
+            return { [requests] line, end in
                 if let end {
                     if try end.bool("restart") {
                         (receive, ended, bytes) = (try begin(), [], 0)
                     } else {
-                        answer = StorageAnswer(try ScanOutcome(end), try StorageReport(end))
-                        isPart = try end.bool("partial")
+                        try requests.read {
+                            answer = StorageAnswer(try ScanOutcome(end), try StorageReport(end))
+                            isPart = try end.bool("partial")
+                        }
                     }
                     return true
                 }
-                let (scan, item) = try StorageItem.read(line)
+                let (scan, item) = try requests.read { try StorageItem.read(line) }
                 if ended.contains(scan) { return true }
                 bytes += item.data.count
                 if try !receive(scan, item) { ended.insert(scan) }

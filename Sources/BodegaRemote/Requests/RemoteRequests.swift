@@ -169,7 +169,7 @@ struct RemoteRequests: Sendable {
         guard isProblem, var error = try? StorageError(JSONPart(response.body)) else {
             let failure = StorageError(response, to: request, key: key)
             // The server gives its reason with these. Something between it and this machine has answered.
-            guard [.refused, .decodingFailed].contains(failure.code) else { throw failure }
+            guard [.refused, .decodingFailed, .permissionDenied].contains(failure.code) else { throw failure }
             throw StorageError(
                 .unreachable, Self.otherAnswer + "HTTP status \(response.status).", key: key, cause: failure.cause)
         }

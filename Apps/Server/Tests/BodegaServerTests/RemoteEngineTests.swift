@@ -160,11 +160,13 @@ struct RemoteEngineTests {
         arguments: [
             (200, "text/html", "<html>Please accept our terms.</html>", StorageError.Code.unreachable),
             (200, "application/json", "{}", .unreachable), (204, "text/plain", "", .unreachable),
+            (200, "application/json", "{}\n", .unreachable), (200, "application/json", "[]\n", .unreachable),
+            (200, "application/json", "{\"key\":1}\n", .unreachable),
             (200, "application/octet-stream", "\u{1}\u{2}", .unreachable), (400, "text/html", "Bad", .unreachable),
             (405, "text/plain", "No", .unreachable), (409, "text/plain", "No", .unreachable),
             (412, "text/plain", "", .unreachable), (422, "text/plain", "", .unreachable),
             (501, "text/plain", "", .unreachable), (503, "text/html", "Later", .unreachable),
-            (401, "text/html", "Who?", .unauthorized), (403, "text/html", "No", .permissionDenied),
+            (401, "text/html", "Who?", .unauthorized), (403, "text/html", "No", .unreachable),
             (413, "text/html", "Large", .tooLarge),
         ])
     func otherAnswers(status: Int, type: String, body: String, code: StorageError.Code) async throws {
