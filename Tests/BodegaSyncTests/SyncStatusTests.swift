@@ -28,6 +28,30 @@ import Testing
         for await status in sync.statusUpdates where status.pending == 0 { break }
     }
 
+    @Test func `Credentials that the app can't renew are tried again`() async throws {
+        let (local, server) = (MemoryStorageEngine(), MemoryStorageEngine())
+        let isValid = Locked(false)
+        let remote = ScriptedRemote(server)
+        remote.change { script in
+            let check: @Sendable () throws -> Void = {
+                if !isValid.withLock({ $0 }) { throw StorageError(.init(rawValue: "unauthorized"), "No.") }
+            }
+            script.beforeApplying = { _ in try check() }
+            script.beforePulling = { try check() }
+        }
+        var options = SyncOptions()
+        options.maximumDelay = .milliseconds(20)
+        let sync = try await StorageSync(
+            local: { local.collection(named: $0) }, remote: remote, options: options)
+        let notes = try await sync.collection(named: "notes")
+        try await notes.write(Data("{}".utf8), key: CacheKey("1"))
+        for await status in sync.statusUpdates where status.needsCredentials { break }
+        isValid.withLock { $0 = true }
+        for await status in sync.statusUpdates where status.isSettled { break }
+        #expect(try await server.collection(named: "notes").fetchCount() == 1)
+        #expect(!sync.status.needsCredentials)
+    }
+
     @Test func `The state says why a change waits while others' changes are read`() async throws {
         let server = MemoryStorageEngine()
         let replica = try await Replica(of: server)

@@ -68,7 +68,7 @@ package struct SyncMachine: Sendable {
     private var conflicts = Lane()
     private var authorization = Authorization.valid
 
-    private enum Authorization: Sendable { case valid, asking, missing(until: Duration) }
+    private enum Authorization: Sendable { case valid, missing, asking, refused(until: Duration) }
 
     /// The waits of a lane after failures.
     private struct Lane: Sendable {
@@ -171,14 +171,14 @@ extension SyncMachine {
             fail(\.push, failure, now)
         case .storageFailed(.pulling, let failure): handle(.pullFailed(failure), now)
         case .reauthorized(let hasCredentials):
-            authorization = hasCredentials ? .valid : .missing(until: now + limits.maximumDelay)
+            authorization = hasCredentials ? .valid : .refused(until: now + limits.maximumDelay)
             if hasCredentials { hurry(now) }
         case .elapsed: break
         }
     }
 
     private mutating func hurry(_ now: Duration) {
-        if case .missing = authorization { authorization = .valid }
+        if case .refused = authorization { authorization = .valid }
         (push, pull, conflicts) = (Lane(), Lane(), Lane())
         (hasChanges, needsPull) = (true, true)
         for (id, request) in requests where !request.isOthers {
@@ -253,7 +253,7 @@ extension SyncMachine {
     }
 
     private mutating func authorize() {
-        if case .valid = authorization { authorization = .missing(until: .zero) }
+        if case .valid = authorization { authorization = .missing }
     }
 
     /// A random delay after a number of failures: "full jitter" in M. Brooker, Exponential Backoff and Jitter, AWS
@@ -288,10 +288,13 @@ extension SyncMachine {
         switch authorization {
         case .valid: break
         case .asking: return []
-        case .missing(let until) where until <= now:
+        case .missing:
             authorization = .asking
             return [.reauthorize]
-        case .missing(let until): return [.wait(until: until)]
+        case .refused(let until) where until <= now:
+            // They may be accepted again, or be others without a call of the app.
+            authorization = .valid
+        case .refused(let until): return [.wait(until: until)]
         }
         for id in order {
             guard let request = requests[id], case .waiting(let until) = request.state else { continue }
