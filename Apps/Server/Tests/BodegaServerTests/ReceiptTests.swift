@@ -236,7 +236,8 @@ struct ReceiptTests {
         #expect(try await receipts.fetchCount() == 20)
     }
 
-    @Test("Notes of a time when the clock was ahead of its time are removed, and hold up no others", arguments: [1, 12])
+    @Test(
+        "Notes of a time when the clock was ahead of its time are removed, and hold up no others", arguments: [1, 12])
     func clockSetBack(_ years: Double) async throws {
         let clock = TestClock()
         let database = MemoryStorageEngine(now: { clock.now })
