@@ -81,7 +81,11 @@ final class DiskFile {
             guard hasName, named.st_ino == status.st_ino, named.st_dev == status.st_dev else { return nil }
         }
         // A copied or renamed file still has the original's key, which no longer fits its name.
-        if let key = record?.key, !DiskName.file(name, canBeOf: key) { record?.key = nil }
+        if let key = record?.key,
+            try !DiskName.file(name, canBeOf: key, where: { try status.isFound(by: $0, in: folder, path()) })
+        {
+            record?.key = nil
+        }
         self.init(name: name, descriptor: descriptor, status: status, record: record)
     }
 }
@@ -127,6 +131,18 @@ extension DiskFile {
         let path = owner.path + "/" + name
         let copy = try FileSystem.check(path, "read") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
         return StreamFile(descriptor: copy, count: Int(status.st_size), path: path)
+    }
+}
+
+extension stat {
+    /// Whether a name in a folder leads to the file with this status.
+    fileprivate func isFound(by name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
+        var named = stat()
+        if fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 {
+            return named.st_ino == st_ino && named.st_dev == st_dev
+        }
+        if errno == ENOENT { return false }
+        throw StorageError.system(errno, path(), "examined")
     }
 }
 

@@ -37,18 +37,28 @@ struct DiskName {
         return "emporium-" + hash.finalize().hexadecimal
     }
 
-    /// Whether the key's file can have a name. Case and the encoding of accents are ignored, as on some volumes.
-    func canBe(_ name: String) -> Bool {
+    /// Whether the key's file can have a name.
+    ///
+    /// - Parameter isFound: Returns whether the file with that name is found by another name, too, as on volumes that
+    ///   ignore case or the encoding of accents. Elsewhere, names that only look alike are those of two files.
+    private func canBe(_ name: String, where isFound: (String) throws -> Bool) rethrows -> Bool {
         if let home, home.utf8.elementsEqual(name.utf8) { return true }
-        let name = Self.folded(name)
-        return [home, detour, original].contains { $0.map(Self.folded) == name }
+        let folded = Self.folded(name)
+        return try [home, detour, original].contains { place in
+            guard let place, Self.folded(place) == folded else { return false }
+            return try place.utf8.elementsEqual(name.utf8) || isFound(place)
+        }
     }
 
     /// Whether an existing file can belong to a key.
-    static func file(_ name: String, canBeOf key: CacheKey) -> Bool {
+    ///
+    /// - Parameter isFound: Returns whether the file is found by another name, too.
+    static func file(
+        _ name: String, canBeOf key: CacheKey, where isFound: (String) throws -> Bool
+    ) rethrows -> Bool {
         // A fast path, because most verbatim keys are the names of their files.
         if key == CacheKey(verbatim: name), name.utf8.first != UInt8(ascii: ".") { return true }
-        return DiskName(key).canBe(name)
+        return try DiskName(key).canBe(name, where: isFound)
     }
 
     /// Whether a folder's entry can be an item: not the control folder, nor a file that the system adds to any folder.

@@ -63,6 +63,41 @@ import Musl
         #expect(try await engine.fetchCount() == 0)
     }
 
+    @Test(
+        "A file whose name differs from its key in case or form only is an item of its own",
+        arguments: [("a.txt", "A.txt"), ("\u{E9}", "e\u{301}")], [true, false])
+    func alike(names: (String, String), isCopied: Bool) async throws {
+        let folder = TemporaryFolder()
+        let core = DiskFolder(url: folder.url, durability: .relaxed)
+        let engine = DiskStorageEngine(directory: folder.directory)
+        let (key, other) = (CacheKey(verbatim: names.0), CacheKey(verbatim: names.1))
+        try await engine.write(Data("1".utf8), key: key)
+        let (file, place) = (folder.url.path + "/" + names.0, folder.url.path + "/" + names.1)
+        // A volume that takes both names for one has the item under both.
+        if access(place, F_OK) == 0 { return }
+        if isCopied {
+            // As a program does that copies the attributes, too.
+            let source = TemporaryFolder()
+            try await DiskStorageEngine(directory: source.directory).write(Data("2".utf8), key: key)
+            #expect(rename(source.url.path + "/" + names.0, place) == 0)
+        } else {
+            #expect(rename(file, place) == 0)
+        }
+        let expected = isCopied ? [key: Data("1".utf8), other: Data("2".utf8)] : [other: Data("1".utf8)]
+        for _ in 0..<2 {
+            let all = try await engine.fetchAll()
+            #expect(all.count == expected.count)
+            #expect(Dictionary(all.map { ($0.key, $0.data) }, uniquingKeysWith: { first, _ in first }) == expected)
+        }
+        #expect(try await engine.fetch(key: key) == expected[key])
+        #expect(try await engine.fetch(key: other) == expected[other])
+        try await engine.remove(key: key)
+        #expect(try await engine.fetchKeys() == [other])
+        try await engine.write(Data("3".utf8), key: other)
+        #expect(try core.allItems().map(\.data) == [Data("3".utf8)])
+        #expect(try folder.names() == [names.1])
+    }
+
     @Test("A file from the year 2300 is an item")
     func farFuture() async throws {
         let folder = TemporaryFolder()
