@@ -1,6 +1,6 @@
 public import Bodega
 public import BodegaHTTP
-public import Foundation
+import Foundation
 
 extension RemoteStorageEngine {
     /// The name under which a server, such as that of the tool `bodega serve`, has the collection without a name.

@@ -187,7 +187,10 @@ public struct StorageRoutes: Sendable {
                 // The collection may exist again, or else the next request finds that there is none.
                 if error.code == .placeRemoved { scopes.forgetAll() }
                 if error.status.code >= 500 {
-                    context.logger.warning("A request failed.", metadata: ["code": "\(error.code)"])
+                    let advice =
+                        error.code == .placeRemoved
+                        ? " The database was removed or replaced. If this goes on, start the server again." : ""
+                    context.logger.warning("A request failed.\(advice)", metadata: ["code": "\(error.code)"])
                 }
                 return error.response().answering(request)
             }
