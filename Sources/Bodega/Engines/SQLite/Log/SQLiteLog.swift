@@ -70,8 +70,8 @@ final class SQLiteLog: Sendable {
         try hasTable(in: db) && !Self.complete([self], in: db).isEmpty
     }
 
-    /// Whether there is a table of the log's name. This takes constant time, unlike the rest, which only files with logs
-    /// need.
+    /// Whether there is a table of the log's name. This takes constant time, unlike the rest, which only files with
+    /// logs need.
     func hasTable(in db: Database) throws -> Bool { try db.columnNames(of: name).contains("origin") }
 
     /// The names of those of some logs that exist with everything that writes them, in one pass over the schema.
