@@ -95,7 +95,7 @@ import Musl
         #expect(try await engine.fetchKeys() == [other])
         try await engine.write(Data("3".utf8), key: other)
         #expect(try core.allItems().map(\.data) == [Data("3".utf8)])
-        #expect(try folder.names() == [names.1])
+        #expect(try folder.names().filter { $0 != ".emporium" } == [names.1])
     }
 
     @Test("A file from the year 2300 is an item")
