@@ -74,7 +74,7 @@ import Testing
         #expect(try notes.getCollection().map(\.id) == [2])
     }
 
-    @Test("A database that is moved over the open one is used as it is, whatever the former one has written")
+    @Test("A database that is moved over the open one is used as it is, without what the former one has written")
     func movedOver() async throws {
         let store = CodableStore<User>(engine: .sqlite(in: place))
         try store.save(User(1))
