@@ -17,6 +17,15 @@ final class ScriptedRemote: SyncRemote {
         var whilePulling: @Sendable () async throws -> Void = {}
         /// Items that can't be read.
         var unreadable: Set<CacheKey> = []
+
+        /// Refuses the credentials of all calls while they are not valid.
+        mutating func check(_ areValid: Locked<Bool>) {
+            let check: @Sendable () throws -> Void = {
+                if !areValid.withLock({ $0 }) { throw StorageError(.init(rawValue: "unauthorized"), "No.") }
+            }
+            beforeApplying = { _ in try check() }
+            beforePulling = { try check() }
+        }
     }
 
     let base: EngineSyncRemote

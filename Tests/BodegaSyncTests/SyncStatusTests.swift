@@ -32,13 +32,7 @@ import Testing
         let (local, server) = (MemoryStorageEngine(), MemoryStorageEngine())
         let isValid = Locked(false)
         let remote = ScriptedRemote(server)
-        remote.change { script in
-            let check: @Sendable () throws -> Void = {
-                if !isValid.withLock({ $0 }) { throw StorageError(.init(rawValue: "unauthorized"), "No.") }
-            }
-            script.beforeApplying = { _ in try check() }
-            script.beforePulling = { try check() }
-        }
+        remote.change { $0.check(isValid) }
         var options = SyncOptions()
         options.maximumDelay = .milliseconds(20)
         let sync = try await StorageSync(

@@ -299,13 +299,7 @@ import Testing
             return true
         }
         let remote = ScriptedRemote(server)
-        remote.change { script in
-            let check: @Sendable () throws -> Void = {
-                if !isValid.withLock({ $0 }) { throw StorageError(.init(rawValue: "unauthorized"), "No.") }
-            }
-            script.beforeApplying = { _ in try check() }
-            script.beforePulling = { try check() }
-        }
+        remote.change { $0.check(isValid) }
         let local = MemoryStorageEngine()
         let sync = try await StorageSync(
             local: { local.collection(named: $0) }, remote: remote, options: options)

@@ -75,4 +75,14 @@ final class BodegaTool: Sendable {
             try Self.executable, ["serve"] + arguments + ["--port", "\(port)"], addressEndingWith: "\n",
             log: folder.appendingPathComponent("log"))
     }
+
+    /// Serves a store without tokens, by a command of a shell in which `"$@"` stands for the tool.
+    func serve(_ store: String, by command: String, addressEndingWith ending: String = "\n") async throws
+        -> ServerProcess
+    {
+        let tool = [try Self.executable.path, "serve", store, "--without-tokens", "--port", "0"]
+        return try await ServerProcess(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", command, "sh"] + tool, addressEndingWith: ending,
+            log: folder.appendingPathComponent("log"))
+    }
 }

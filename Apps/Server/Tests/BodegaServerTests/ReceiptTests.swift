@@ -219,14 +219,19 @@ struct ReceiptTests {
         #expect(try await send(other, batch("1"), key: nil).status == 200)
     }
 
-    @Test("Notes that are older than an hour are removed, and no others")
-    func old() async throws {
-        let clock = TestClock()
+    /// A server in memory, and its notes.
+    private func server(by clock: TestClock) async throws -> (TestServer, MemoryStorageEngine) {
         let database = MemoryStorageEngine(now: { clock.now })
         var collections: StorageCollections = ["a": database.collection(named: "a")]
         let receipts = database.collection(named: "receipts")
         collections.receipts = receipts
-        let server = try await TestServer(collections)
+        return (try await TestServer(collections), receipts)
+    }
+
+    @Test("Notes that are older than an hour are removed, and no others")
+    func old() async throws {
+        let clock = TestClock()
+        let (server, receipts) = try await server(by: clock)
         for number in 0..<30 { _ = try await send(server, batch("\(number)"), key: "\(number)") }
         clock.advance(by: 3_599)
         for number in 30..<40 { _ = try await send(server, batch("\(number)"), key: "\(number)") }
@@ -236,15 +241,10 @@ struct ReceiptTests {
         #expect(try await receipts.fetchCount() == 20)
     }
 
-    @Test(
-        "Notes of a time when the clock was ahead of its time are removed, and hold up no others", arguments: [1, 12])
+    @Test("Notes of a time when the clock was ahead are removed, and hold up no others", arguments: [1, 12])
     func clockSetBack(_ years: Double) async throws {
         let clock = TestClock()
-        let database = MemoryStorageEngine(now: { clock.now })
-        var collections: StorageCollections = ["a": database.collection(named: "a")]
-        let receipts = database.collection(named: "receipts")
-        collections.receipts = receipts
-        let server = try await TestServer(collections)
+        let (server, receipts) = try await server(by: clock)
         let ahead = years * 365 * 86_400
         clock.advance(by: ahead)
         for number in 0..<20 { _ = try await send(server, batch("\(number)"), key: "\(number)") }

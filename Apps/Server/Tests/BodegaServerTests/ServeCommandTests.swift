@@ -132,12 +132,7 @@ struct ServeCommandTests {
     func files() async throws {
         try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
             Data("1".utf8), key: CacheKey("a"))
-        let server = try await ServerProcess(
-            URL(fileURLWithPath: "/bin/sh"),
-            [
-                "-c", "ulimit -n 200 && exec \"$@\"", "sh", try BodegaTool.executable.path, "serve", path("notes.db"),
-                "--without-tokens", "--port", "0",
-            ], addressEndingWith: "\n", log: tool.folder.appendingPathComponent("log"))
+        let server = try await tool.serve(path("notes.db"), by: "ulimit -n 200 && exec \"$@\"")
         let port = try #require(URL(string: server.address)?.port)
         /// A connection with a request, which must come before the time for it is over.
         func request() throws -> RawConnection {
@@ -164,12 +159,8 @@ struct ServeCommandTests {
     func fullOutput() async throws {
         try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
             Data("1".utf8), key: CacheKey("a"))
-        let server = try await ServerProcess(
-            URL(fileURLWithPath: "/bin/sh"),
-            [
-                "-c", "exec \"$@\" 2>&1 >/dev/full", "sh", try BodegaTool.executable.path, "serve", path("notes.db"),
-                "--without-tokens", "--port", "0",
-            ], addressEndingWith: ".\n", log: tool.folder.appendingPathComponent("log"))
+        let server = try await tool.serve(
+            path("notes.db"), by: "exec \"$@\" 2>&1 >/dev/full", addressEndingWith: ".\n")
         let url = try #require(URL(string: server.address))
         #expect(try await RemoteStorageEngine(connecting: url, collection: "_").fetchKeys() == [CacheKey("a")])
         #expect(try await server.stop() == 0)
