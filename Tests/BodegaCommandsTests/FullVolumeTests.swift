@@ -45,7 +45,7 @@ struct FullVolumeTests {
         #expect(await bodega("put", store, "k").status == 0)
     }
 
-    @Test("a synchronization that can't store what it reads ends, and goes on later", .timeLimit(.minutes(5)))
+    @Test("a synchronization that can't store what it reads ends, and goes on later")
     func synchronization() async throws {
         let (place, elsewhere) = (TemporaryFolder(), TemporaryFolder())
         let volume = try Volume(at: place, size: "8m")

@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 @testable import BodegaCommands
 
-@Suite("Regular expressions of RFC 9485", .timeLimit(.minutes(10)))
+@Suite("Regular expressions of RFC 9485")
 struct PatternTests {
 
     @Test(

@@ -32,7 +32,7 @@ func openNotes(
 }
 
 /// From a token in a secret store and a server to an encrypted database, a cache and a store.
-@Suite(.timeLimit(.minutes(10))) @MainActor struct PipelineTests {
+@Suite @MainActor struct PipelineTests {
     private let folder = TemporaryFolder()
     private let keyset = EncryptionKeyset()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// What administrators and their other programs do to a database: clocks, settings, poolers, SQL.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct AdministrationTests {
 
     private func error(_ body: () async throws -> some Any) async -> StorageError? {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests that lose a primary under load and promote its standby.
-@Suite("A failover", .timeLimit(.minutes(15)))
+@Suite("A failover")
 struct FailoverTests {
 
     /// Two engines with separate connections, like those of two programs.

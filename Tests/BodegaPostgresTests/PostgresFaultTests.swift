@@ -6,7 +6,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct PostgresFaultTests {
 
     private func error(_ body: () async throws -> some Any) async -> StorageError? {

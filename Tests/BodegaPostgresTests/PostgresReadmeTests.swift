@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The snippet of the README, compiled and run.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 @MainActor
 struct PostgresReadmeTests {
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of operations while the server restarts, is silent or has no connection left.
-@Suite("A server in trouble", .timeLimit(.minutes(15)))
+@Suite("A server in trouble")
 struct ServerFaultTests {
 
     @Test("that restarts under load loses no acknowledged write, and operations wait for it")

@@ -9,7 +9,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Tests of engines and stores while connections freeze and break and server processes stop, at seeded moments.
-@Suite("Under stalls", .timeLimit(.minutes(10)))
+@Suite("Under stalls")
 struct StallTests {
 
     /// A server, proxies to it, and their faults.

@@ -214,7 +214,7 @@ import Testing
 
     /// The limit of a request's size was one for all items: it grew with each of the others that was accepted, so that
     /// the refused one was sent again and again with all its neighbours.
-    @Test(.timeLimit(.minutes(1)))
+    @Test
     func `An item that is refused is found while others are written all the time`() async throws {
         let ada = try await Replica(of: server)
         let (refusals, written) = (Locked<[Int]>([]), Locked(0))

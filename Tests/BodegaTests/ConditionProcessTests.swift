@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Conditional batches of several processes.
-@Suite(.timeLimit(.minutes(5))) struct ConditionProcessTests {
+@Suite struct ConditionProcessTests {
 
     private let keys = [CacheKey("counter"), CacheKey("copy")]
 

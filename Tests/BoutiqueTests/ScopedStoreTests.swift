@@ -6,7 +6,7 @@ import Testing
 
 /// Stores and live queries of a client that sees some of the items only.
 @MainActor
-@Suite(.timeLimit(.minutes(5))) struct ScopedStoreTests {
+@Suite struct ScopedStoreTests {
 
     struct Letter: Codable, Sendable, Equatable, Identifiable, Queryable {
         var id: String

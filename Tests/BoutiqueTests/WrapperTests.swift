@@ -62,7 +62,7 @@ private struct CountingReads: ForwardingStorageEngine {
 
 /// What a store and a live query on a wrapper read, counted at the base.
 @MainActor
-@Suite(.timeLimit(.minutes(5))) struct WrapperTests {
+@Suite struct WrapperTests {
     private let folder = TemporaryFolder()
 
     private func sqlite() throws -> SQLiteStorageEngine {

@@ -8,20 +8,30 @@ build_tests() {
 
 # Runs the tests of a built package with the given options. Fails if no test ran, so that a pattern without matches is
 # an error. If tests fail, repeats their issues at the end, runs them again alone, and prints the command that does so.
+# Ends tests of which one waits for ever.
 run_tests() {
-    local log events status=0
+    local log events watcher status=0
     mkdir -p "$test_events"
     log=$(mktemp) events=$(mktemp "$test_events/XXXXXX")
+    "$root/Tools/Steps/events" watch "$events" "$test_patience" >"$log.stuck" &
+    watcher=$!
     # Ctrl-C ends the tests, and `tee` still reads their remaining output.
     swift test --skip-build --event-stream-output-path "$events" "$@" 2>&1 | tee -i "$log" || status=$?
+    kill "$watcher" 2>/dev/null || true
+    wait "$watcher" 2>/dev/null || true
+    if [[ -s $log.stuck ]]; then status=1; fi
     if [[ $status -eq 0 ]] && ! grep -qE 'Test run with [1-9][0-9]* tests?|Executed [1-9][0-9]* tests?,' "$log"; then
-        rm -f "$log"
+        rm -f "$log" "$log.stuck"
         fail "No test ran."
     fi
     if [[ $status -ne 0 ]]; then explain_failure "$log" "$events" "$@"; fi
-    rm -f "$log"
+    rm -f "$log" "$log.stuck"
     [[ $status -eq 0 ]] || fail "Tests failed."
 }
+
+# The seconds without an event after which a run of tests is ended. With all cases, some tests take long.
+test_patience=600
+if [[ ${EMPORIUM_SIZE:-} == all ]]; then test_patience=7200; fi
 
 # Where runs of tests leave their events, for `print_slowest_tests`.
 test_events=$root/.build/logs/events
@@ -39,6 +49,7 @@ explain_failure() {
         esac
     done
     printf '\nIn short:\n'
+    cat "$log.stuck"
     "$root/Tools/Steps/events" failed "$events" || true
     # After a crash, the last events are missing.
     awk '

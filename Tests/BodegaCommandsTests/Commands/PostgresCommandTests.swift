@@ -8,7 +8,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("On a PostgreSQL database", .timeLimit(.minutes(10)))
+@Suite("On a PostgreSQL database")
 struct PostgresCommandTests {
 
     @Test("each command does what it does on a file")

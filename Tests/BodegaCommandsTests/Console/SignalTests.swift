@@ -14,7 +14,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("On SIGINT and SIGTERM", .timeLimit(.minutes(10)))
+@Suite("On SIGINT and SIGTERM")
 struct SignalTests {
 
     // MARK: watch

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The built program on a pseudo-terminal, and into a pipe.
-@Suite("On a pseudo-terminal", .timeLimit(.minutes(30)))
+@Suite("On a pseudo-terminal")
 struct TerminalTests {
 
     private static let people = """

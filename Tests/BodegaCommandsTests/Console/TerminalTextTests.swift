@@ -6,7 +6,7 @@ import Testing
 @testable import BodegaCommands
 
 /// Text of any script on a terminal.
-@Suite("Text on a terminal", .timeLimit(.minutes(30)))
+@Suite("Text on a terminal")
 struct TerminalTextTests {
 
     /// Python's view of texts: the sum of what the C library says of each character.

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Watching", .timeLimit(.minutes(30)))
+@Suite("Watching")
 struct WatchTests {
 
     @Test("shows each key that is inserted, updated or removed, with the time", arguments: storeAddresses)

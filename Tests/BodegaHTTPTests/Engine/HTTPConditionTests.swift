@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Changes of single items under conditions, by the entity tags of a server in Python.
-@Suite(.timeLimit(.minutes(10))) struct HTTPConditionTests {
+@Suite struct HTTPConditionTests {
     private let name = UUID().uuidString
     private let key = CacheKey("1")
 

@@ -41,7 +41,7 @@ private struct ObjectsOfBytes: TransformingStorageEngine {
 }
 
 /// The engine on a real server, with the suite's bytes as JSON objects.
-@Suite(.timeLimit(.minutes(10))) struct HTTPConformanceTests {
+@Suite struct HTTPConformanceTests {
     private static let plain = configuration("HTTP", query: [:], path: [])
     private static let paged = configuration(
         "HTTP, in pages, with the array under members", query: ["size": "5", "path": "a.é"], path: ["a", "é"])

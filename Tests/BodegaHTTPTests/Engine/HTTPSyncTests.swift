@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Synchronization with an API in Python that has entity tags.
-@Suite(.timeLimit(.minutes(10))) struct HTTPSyncTests {
+@Suite struct HTTPSyncTests {
     private let name = UUID().uuidString
 
     private func api() async throws -> HTTPStorageEngine {

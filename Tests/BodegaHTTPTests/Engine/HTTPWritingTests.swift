@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Writes to servers that spell identifiers and addresses in their own ways, refuse, or close connections.
-@Suite(.timeLimit(.minutes(10))) @MainActor struct HTTPWritingTests {
+@Suite @MainActor struct HTTPWritingTests {
 
     private struct Note: Codable, Sendable, Identifiable, Equatable {
         let id: UUID

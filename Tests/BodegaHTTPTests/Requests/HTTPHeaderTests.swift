@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Headers as servers send them: names in any case, values in any bytes, fields that occur several times.
-@Suite(.timeLimit(.minutes(10))) struct HTTPHeaderTests {
+@Suite struct HTTPHeaderTests {
 
     /// An engine on a response, byte for byte.
     private func engine(answering head: [[UInt8]], body: String = #"[{"id": "1"}]"#) async throws -> HTTPStorageEngine {

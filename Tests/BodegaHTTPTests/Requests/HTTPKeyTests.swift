@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Identifiers as parts of addresses, and headers.
-@Suite(.timeLimit(.minutes(10))) struct HTTPKeyTests {
+@Suite struct HTTPKeyTests {
 
     private static let texts =
         HostileTexts.all + [

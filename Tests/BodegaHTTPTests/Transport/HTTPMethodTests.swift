@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Methods, and requests that must not be repeated.
-@Suite(.timeLimit(.minutes(10))) struct HTTPMethodTests {
+@Suite struct HTTPMethodTests {
     private let mark = UUID().uuidString
 
     @Test(arguments: HTTPClientKind.allCases)

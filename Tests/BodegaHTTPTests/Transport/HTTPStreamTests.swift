@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Responses that are read while they arrive.
-@Suite(.timeLimit(.minutes(10))) struct HTTPStreamTests {
+@Suite struct HTTPStreamTests {
     private static let partSize = 65_536
     private let mark = UUID().uuidString
 

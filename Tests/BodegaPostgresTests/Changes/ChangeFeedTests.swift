@@ -6,7 +6,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct ChangeFeedTests {
 
     private func engine(_ schema: Schemas.Schema, _ options: PostgresDatabase.Options = .patient()) async throws

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct PruningTests {
 
     /// Returns the partitions in the plan of a statement on some keys.

@@ -8,7 +8,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Tests of followers of a restored database, and of adopting its log.
-@Suite("A follower", .timeLimit(.minutes(10)))
+@Suite("A follower")
 struct RestoreTests {
 
     private func engine(_ url: String, _ options: PostgresDatabase.Options = .patient()) async throws

@@ -38,7 +38,7 @@ private struct Certificate {
     }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct EncryptionTests {
 
     @Test(.enabled(if: Certificate.canBeMade, "Creating certificates requires openssl."))

@@ -48,7 +48,7 @@ private enum Violation: CaseIterable {
     private func message(_ type: Unicode.Scalar, _ body: [UInt8] = []) -> [UInt8] { Self.message(type, body) }
 }
 
-@Suite("A violation of the protocol", .timeLimit(.minutes(5)))
+@Suite("A violation of the protocol")
 struct ProtocolViolationTests {
 
     private let command = Command(Statement("SELECT"))

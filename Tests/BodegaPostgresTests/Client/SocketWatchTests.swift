@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Waiting for a socket", .timeLimit(.minutes(5)))
+@Suite("Waiting for a socket")
 struct SocketWatchTests {
 
     /// Creates a pair of connected sockets.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-@Suite("A removed collection of a database", .timeLimit(.minutes(10)))
+@Suite("A removed collection of a database")
 struct CollectionRemovalTests {
 
     private let key = CacheKey("key")

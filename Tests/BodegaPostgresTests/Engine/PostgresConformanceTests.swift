@@ -146,12 +146,12 @@ actor Schemas {
     }
 }
 
-@Test(.timeLimit(.minutes(10)), arguments: Engines.all.map(sharing).flatMap(StorageEngineConformance.checks(for:)))
+@Test(arguments: Engines.all.map(sharing).flatMap(StorageEngineConformance.checks(for:)))
 func `The PostgreSQL engine conforms to the contract`(_ check: StorageEngineConformance.Case) async throws {
     try await check.run()
 }
 
-@Test(.timeLimit(.minutes(10)), arguments: Engines.all)
+@Test(arguments: Engines.all)
 func `The PostgreSQL engine has a log and indexes`(_ configuration: StorageEngineConformance.Configuration) async throws
 {
     let engine = try await configuration.makeEngine(StorageEngineConformance.Workspace()).backend
@@ -172,7 +172,7 @@ private let modelTests: [StorageEngineModelTest] = {
     return Engines.all.map { StorageEngineModelTest($0, seed: Seed.current, steps: TestSizes.modelSteps / 3) }
 }()
 
-@Test(.timeLimit(.minutes(10)), arguments: modelTests)
+@Test(arguments: modelTests)
 func `The PostgreSQL engine and a dictionary agree after any operations`(_ test: StorageEngineModelTest) async throws {
     try await test.run()
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// What followers of several collections of a PostgreSQL database rely on.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct PostgresDatabaseTests {
 
     private static let key = Collections.key

@@ -8,7 +8,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Reads of several collections at one moment.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct PostgresMomentTests {
 
     private static let key = Collections.key

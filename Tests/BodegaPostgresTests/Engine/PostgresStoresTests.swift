@@ -9,7 +9,7 @@ import Testing
 
 /// Transactions over stores on PostgreSQL, and what their observers see.
 @MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct PostgresStoresTests {
 
     @Test("Observers of stores and windows of two clients see all of a transaction or nothing")

@@ -9,7 +9,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Transactions over several collections of a PostgreSQL database.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct PostgresTransactionTests {
 
     struct Account: Codable, Sendable, Equatable {

@@ -8,7 +8,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Transactions over several collections under faults: all or nothing, and exactly once.
-@Suite("A transaction over several collections", .timeLimit(.minutes(15)))
+@Suite("A transaction over several collections")
 struct TransactionFaultTests {
 
     private static let key = Collections.key

@@ -10,7 +10,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// The function on the server against the sort keys of Swift.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized)
 struct SortKeyFunctionTests {
 
     private func session(_ schema: Schemas.Schema) async throws -> Session {

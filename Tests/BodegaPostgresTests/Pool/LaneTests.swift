@@ -6,7 +6,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct LaneTests {
 
     private static let echo = Statement("echo", "SELECT $1::bigint")

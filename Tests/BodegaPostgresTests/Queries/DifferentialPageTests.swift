@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Random queries of collections in PostgreSQL, each with other indexes, and all in one table.
-@Suite(.serialized, .timeLimit(.minutes(600)))
+@Suite(.serialized)
 struct DifferentialPageTests {
 
     @Test func `Random queries find the same in PostgreSQL as a naive search`() async throws {

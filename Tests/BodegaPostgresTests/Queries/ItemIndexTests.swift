@@ -9,7 +9,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Indexes in the database: how they are built, used and removed.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized)
 struct ItemIndexTests {
 
     let index = StorageIndex("a")

@@ -7,7 +7,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// What queries on PostgreSQL decode. The right results come from Swift's arrays.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized)
 struct PageCostTests {
 
     private struct Job: Queryable, Sendable, Equatable {

@@ -8,7 +8,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Indexes of some items. The oracle is the server's `EXPLAIN (ANALYZE)`.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized)
 struct PartialItemIndexTests {
 
     private let index = StorageIndex("n", isForText: false)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Lists that are sorted by several properties. The right ones come from Swift's arrays.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized)
 struct PostgresOrderTests {
 
     @Test(arguments: [400, 2_000])

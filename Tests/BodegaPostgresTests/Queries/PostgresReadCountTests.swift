@@ -7,7 +7,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// The number of items that a query reports to have read. The oracle is the server's `EXPLAIN (ANALYZE)`.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized)
 struct PostgresReadCountTests {
 
     @Test(arguments: [0, 700, 1_000])

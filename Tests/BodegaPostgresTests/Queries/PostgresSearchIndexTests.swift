@@ -8,7 +8,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Indexes for searches in the database: how they are created, kept up to date, used and removed.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct PostgresSearchIndexTests {
     let index = StorageIndex.search(["text"])
 

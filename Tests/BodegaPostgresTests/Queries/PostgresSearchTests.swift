@@ -8,7 +8,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Searches by an index, compared with FTS5.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct PostgresSearchTests {
     private static let index = SearchedItems.index
 

@@ -17,7 +17,7 @@ private struct Article: Codable, Sendable, Equatable, Queryable {
     static let searchable = [Searchable("title", \Article.title, weight: 2), Searchable("body", \Article.body)]
 }
 
-@Suite(.unhurriedReads, .timeLimit(.minutes(10)))
+@Suite(.unhurriedReads)
 struct PostgresTypedSearchTests {
 
     /// Articles of which each tenth has the word "tenth" in its title.

@@ -36,7 +36,7 @@ private struct Valued: Queryable {
 }
 
 /// The oracle is `Dictionary(grouping:)`.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct PostgresValuesTests {
+@Suite(.serialized) struct PostgresValuesTests {
 
     @Test func `An index in PostgreSQL counts the values of a property`() async throws {
         let schema = try await Schemas.shared.schema()

@@ -8,7 +8,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Queries that read several batches by an index of PostgreSQL. See also ``DifferentialPageTests``.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct QueryPageTests {
 
     /// All items in the order of a member.

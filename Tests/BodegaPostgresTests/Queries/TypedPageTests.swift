@@ -31,7 +31,7 @@ private struct Priced: Codable, Sendable, Queryable {
     ]
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct TypedPageTests {
 
     /// The oracle is `sorted(using:)` of Foundation.

@@ -7,7 +7,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Declarations of references in PostgreSQL, by several programs and users.
-@Suite("Declarations of references in PostgreSQL", .timeLimit(.minutes(10)))
+@Suite("Declarations of references in PostgreSQL")
 struct PostgresDeclarationTests {
 
     private static let reference = StorageReference("folder", to: "folders", onRemoval: .remove)

@@ -8,7 +8,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Removals with their consequences under faults: all or nothing, and exactly once. The oracle is psql.
-@Suite("A removal with consequences", .timeLimit(.minutes(30)))
+@Suite("A removal with consequences")
 struct PostgresReferenceFaultTests {
 
     /// Adds a folder with notes in one transaction.

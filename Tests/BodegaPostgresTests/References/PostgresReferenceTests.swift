@@ -7,7 +7,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// References in PostgreSQL: what they leave, and what they cost. The oracle is psql.
-@Suite("References in PostgreSQL", .timeLimit(.minutes(30)))
+@Suite("References in PostgreSQL")
 struct PostgresReferenceTests {
 
     @Test("leave what a naive program leaves", arguments: [false, true])

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct MigrationTests {
 
     @Test func `Programs that open a new database concurrently create its tables once`() async throws {

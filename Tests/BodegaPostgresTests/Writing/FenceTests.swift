@@ -7,7 +7,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Tests of the outcome of writes without a result.
-@Suite("A write without a result", .timeLimit(.minutes(10)))
+@Suite("A write without a result")
 struct FenceTests {
 
     private let key = CacheKey("x")

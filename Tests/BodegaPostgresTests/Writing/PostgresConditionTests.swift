@@ -9,7 +9,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Conditional batches beside other writers and under faults.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct PostgresConditionTests {
 
     private let key = CacheKey("x")

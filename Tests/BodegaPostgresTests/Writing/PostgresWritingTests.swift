@@ -6,7 +6,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct PostgresWritingTests {
 
     @Test func `A value of 50 megabytes is read as it was written, alone and in a batch`() async throws {

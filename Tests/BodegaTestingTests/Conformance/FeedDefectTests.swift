@@ -3,7 +3,7 @@ import BodegaTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct `Every check of change feeds can fail` {
+@Suite struct `Every check of change feeds can fail` {
 
     /// An engine with a defect, whose storage outlives it.
     static func configuration(_ defect: FeedDefect?) -> StorageEngineConformance.Configuration {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FaultPlanTests {
+@Suite struct FaultPlanTests {
 
     @Test func `A seed gives the same faults at the same moments, and each fault ends`() async throws {
         func run(seed: UInt64) async throws -> [String] {

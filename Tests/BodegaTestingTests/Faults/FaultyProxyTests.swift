@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A proxy between this test as the client and this test as the server.
-@Suite(.timeLimit(.minutes(5))) struct FaultyProxyTests {
+@Suite struct FaultyProxyTests {
 
     /// The two ends of a connection through a proxy.
     private struct Line {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The limit is minutes, because the machine may be busy.
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct PostgresServerTests {
 
     @Test("Tests share a server and have databases of their own")

@@ -7,7 +7,7 @@ import Testing
 
     @Test(
         "Synchronous reads on all of the system's threads don't starve asynchronous ones, on eight processors",
-        .timeLimit(.minutes(5)), arguments: [100, 600], ["threads", "tasks"])
+        arguments: [100, 600], ["threads", "tasks"])
     func crowded(blocks: Int, place: String) async throws {
         let folder = TemporaryFolder()
         let child = try Child(

@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("A reader whose task can't continue does not block other readers", .timeLimit(.minutes(10)))
+    @Test("A reader whose task can't continue does not block other readers")
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func suspendedTask() async throws {
         let folder = TemporaryFolder()

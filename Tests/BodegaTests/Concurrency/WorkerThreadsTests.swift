@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bodega
 
-@Suite("Threads for blocking work", .timeLimit(.minutes(5)))
+@Suite("Threads for blocking work")
 struct WorkerThreadsTests {
 
     @Test("are at most as many as allowed, and end when they have nothing to do")
@@ -49,7 +49,7 @@ struct WorkerThreadsTests {
 }
 
 /// Whether queries that compute for a long time keep the tasks of a program waiting.
-@Suite("Long queries", .serialized, .timeLimit(.minutes(5)))
+@Suite("Long queries", .serialized)
 struct LongQueryTests {
 
     /// An object that takes long to decode: until another task has run, or for 20 seconds.

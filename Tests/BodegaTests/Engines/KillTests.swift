@@ -41,7 +41,7 @@ import Testing
 
     @Test(
         "The same holds for processes that are suspended in between, and for one that writes concurrently",
-        .timeLimit(.minutes(5)), arguments: ["sqlite", "disk"]
+        arguments: ["sqlite", "disk"]
     )
     func stall(engine kind: String) async throws {
         let folder = TemporaryFolder()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A place that is given by a relative URL", .timeLimit(.minutes(2)))
+@Suite("A place that is given by a relative URL")
 struct RelativePlaceTests {
 
     @Test("is in the working directory of the moment in which it was opened")

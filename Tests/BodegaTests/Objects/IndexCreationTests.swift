@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bodega
 
-@Suite("Indexes that a query creates", .timeLimit(.minutes(5)))
+@Suite("Indexes that a query creates")
 struct IndexCreationTests {
 
     private struct Note: Queryable {

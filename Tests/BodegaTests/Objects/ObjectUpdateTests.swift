@@ -26,7 +26,7 @@ private struct Interrupted: ForwardingStorageEngine {
 }
 
 /// Changes of objects that depend on what is stored.
-@Suite(.timeLimit(.minutes(5))) struct ObjectUpdateTests {
+@Suite struct ObjectUpdateTests {
     private let folder = TemporaryFolder()
     private let key = CacheKey("ada")
 

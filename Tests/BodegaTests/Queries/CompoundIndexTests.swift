@@ -6,7 +6,7 @@ import Testing
 @testable import Bodega
 
 /// Queries by an index over several properties. The right results come from Swift's arrays.
-@Suite("An index over several properties", .serialized, .unhurriedReads, .timeLimit(.minutes(10)))
+@Suite("An index over several properties", .serialized, .unhurriedReads)
 struct CompoundIndexTests {
 
     private struct Job: Queryable, Sendable {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Queries about two properties, each of which has an index. The oracle is an array.
-@Suite(.serialized, .unhurriedReads, .timeLimit(.minutes(10))) struct IntersectionTests {
+@Suite(.serialized, .unhurriedReads) struct IntersectionTests {
 
     private struct Part: Queryable, Sendable, Equatable {
         var id: Int

@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// Queries by an index of some objects. The right results come from Swift's arrays.
-@Suite("An index of some objects", .serialized, .unhurriedReads, .timeLimit(.minutes(10)))
+@Suite("An index of some objects", .serialized, .unhurriedReads)
 struct PartialIndexTests {
 
     private struct Task: Queryable, Sendable {

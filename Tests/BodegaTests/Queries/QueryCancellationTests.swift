@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// What happens after a task was cancelled in the middle of a query, counted in objects.
-@Suite("A query whose task is cancelled", .unhurriedReads, .serialized, .timeLimit(.minutes(5)))
+@Suite("A query whose task is cancelled", .unhurriedReads, .serialized)
 struct QueryCancellationTests {
 
     /// An object whose first one to be decoded cancels the task that reads.

@@ -6,7 +6,7 @@ import Testing
 @testable import Bodega
 
 /// What queries decode and read, counted. The right results come from Swift's arrays.
-@Suite("The cost of a query", .serialized, .unhurriedReads, .timeLimit(.minutes(10)))
+@Suite("The cost of a query", .serialized, .unhurriedReads)
 struct QueryCostTests {
 
     /// An object that is counted when it is decoded.

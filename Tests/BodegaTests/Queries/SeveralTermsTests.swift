@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Lists that are sorted by several properties. The right ones come from Swift's arrays.
-@Suite("A sort by several properties", .serialized, .unhurriedReads, .timeLimit(.minutes(10)))
+@Suite("A sort by several properties", .serialized, .unhurriedReads)
 struct SeveralTermsTests {
 
     @Test("reads what a page needs, independent of the number of items", arguments: [400, 2_000], [false, true])

@@ -17,7 +17,7 @@ private func decomposed(_ text: String) -> [Unicode.Scalar] {
     Array(text.decomposedStringWithCanonicalMapping.unicodeScalars)
 }
 
-@Suite("Texts whose equality in Swift is that of their scalars", .timeLimit(.minutes(10)))
+@Suite("Texts whose equality in Swift is that of their scalars")
 struct SwiftTextTests {
 
     @Test("consist of scalars that no normal form changes")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// References in a file that several processes use. The oracle is sqlite3.
-@Suite("References of processes", .timeLimit(.minutes(60)))
+@Suite("References of processes")
 struct ReferenceKillTests {
     private let folder = TemporaryFolder()
 

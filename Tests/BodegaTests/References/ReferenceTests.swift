@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("References", .timeLimit(.minutes(60)))
+@Suite("References")
 struct ReferenceTests {
     private let folder = TemporaryFolder()
 

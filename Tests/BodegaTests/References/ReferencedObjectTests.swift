@@ -61,7 +61,7 @@ private struct PropertyListCoder: ObjectCoder {
     }
 }
 
-@Suite("Objects that name others", .timeLimit(.minutes(10)))
+@Suite("Objects that name others")
 struct ReferencedObjectTests {
     private let folder = TemporaryFolder()
 

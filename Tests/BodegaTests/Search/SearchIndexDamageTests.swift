@@ -8,7 +8,7 @@ import Testing
 @testable import Bodega
 
 /// Indexes for searches that are damaged, or that this program can't read. The expected objects come from `filter`.
-@Suite("Damaged indexes for searches", .unhurriedReads, .timeLimit(.minutes(10)))
+@Suite("Damaged indexes for searches", .unhurriedReads)
 struct SearchIndexDamageTests {
     private let folder = TemporaryFolder()
     private static let articles = (0..<600).map { id in

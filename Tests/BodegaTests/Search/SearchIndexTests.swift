@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bodega
 
-@Suite("Indexes for searches", .timeLimit(.minutes(10)))
+@Suite("Indexes for searches")
 struct SearchIndexTests {
     private let folder = TemporaryFolder()
 

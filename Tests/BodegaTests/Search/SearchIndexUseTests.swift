@@ -29,7 +29,7 @@ private struct Trimmed: Codable, Sendable, Queryable {
     }
 }
 
-@Suite("The use of indexes for searches", .unhurriedReads, .timeLimit(.minutes(10)))
+@Suite("The use of indexes for searches", .unhurriedReads)
 struct SearchIndexUseTests {
     private let folder = TemporaryFolder()
 

@@ -43,7 +43,7 @@ private struct PropertyListCoder: ObjectCoder {
     }
 }
 
-@Suite("Queries that search texts", .timeLimit(.minutes(10)))
+@Suite("Queries that search texts")
 struct SearchQueryTests {
     private let folder = TemporaryFolder()
 

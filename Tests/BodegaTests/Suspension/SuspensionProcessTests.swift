@@ -8,7 +8,7 @@ import Testing
 /// Tests with another process that uses all kinds of storage, and whose locks this one looks at.
 @Suite struct SuspensionProcessTests {
 
-    @Test("A suspended process holds no lock, and loses and repeats nothing", .timeLimit(.minutes(60)))
+    @Test("A suspended process holds no lock, and loses and repeats nothing")
     func suspend() async throws {
         let folder = TemporaryFolder()
         print("suspensions: EMPORIUM_SEED=\(Seed.current)")

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Reads in parts, by a task that is cancelled between two parts.
-@Suite(.timeLimit(.minutes(1))) struct CancelledReadTests {
+@Suite struct CancelledReadTests {
 
     /// An engine that is read in parts, and cancels the task that calls it.
     private struct CancellingEngine: ForwardingStorageEngine {

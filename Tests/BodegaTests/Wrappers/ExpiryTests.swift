@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// When items expire.
-@Suite(.timeLimit(.minutes(10))) struct ExpiryTests {
+@Suite struct ExpiryTests {
     private let base = MemoryStorageEngine()
     private let clock = ManualClock(startingAt: Date(timeIntervalSince1970: 1_000_000))
     private let key = CacheKey(verbatim: "a")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Model tests of nested wrappers around an engine that fails. Set `EMPORIUM_SEED` to repeat a failed run.
-@Suite(.timeLimit(.minutes(60))) struct NestingModelTests {
+@Suite struct NestingModelTests {
     static let nestings: [FaultyNesting] = {
         print("model test of nestings: EMPORIUM_SEED=\(Seed.current)")
         return FaultyNesting.random(TestSizes.nestings, seed: Seed.current) { _ in MemoryStorageEngine() }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a wrapper must know about the wrappers inside of it.
-@Suite(.timeLimit(.minutes(10))) struct NestingTests {
+@Suite struct NestingTests {
     private let base = MemoryStorageEngine()
     private let keys = (0..<10).map { CacheKey(verbatim: "\($0)") }
     private let old = Data("old".utf8)

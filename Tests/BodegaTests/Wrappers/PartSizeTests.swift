@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// How many bytes the calls that look at all items read at a time.
-@Suite(.timeLimit(.minutes(10))) struct PartSizeTests {
+@Suite struct PartSizeTests {
     private static let mebibyte = 1 << 20
 
     /// The sizes of the items in order.

@@ -6,7 +6,7 @@ import Testing
 
 /// Another process writes through wrappers that keep state, prints each acknowledged batch, and is killed at random
 /// moments.
-@Suite(.timeLimit(.minutes(60))) struct WrapperKillTests {
+@Suite struct WrapperKillTests {
     @Test(arguments: WrappedEngine.allCases)
     func `After a kill, nothing acknowledged is lost, limits hold, and a mirror is complete or says that it is not`(
         _ kind: WrappedEngine

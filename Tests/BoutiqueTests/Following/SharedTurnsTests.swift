@@ -8,7 +8,7 @@ import Testing
 
 /// What observers of several stores and windows of one database see.
 @MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct SharedTurnsTests {
 
     private typealias Account = UnitAccount

@@ -9,7 +9,7 @@ import Testing
 
 /// Look-ups of a store by a property. The right results come from filters of arrays.
 @MainActor
-@Suite("Look-ups by a property", .timeLimit(.minutes(10)))
+@Suite("Look-ups by a property")
 struct ItemLookupTests {
 
     /// An item that counts how often its property is read.

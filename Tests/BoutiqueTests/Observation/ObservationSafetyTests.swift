@@ -14,7 +14,7 @@ import OpenCombine
 #endif
 
 @MainActor
-@Suite(.timeLimit(.minutes(5))) struct ObservationSafetyTests {
+@Suite struct ObservationSafetyTests {
 
     private static func makeStore<Item: StorableItem & Identifiable>(
         _ engine: any StorageEngine

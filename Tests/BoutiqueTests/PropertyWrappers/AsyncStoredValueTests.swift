@@ -208,7 +208,7 @@ import OpenCombine
         subscription.cancel()
     }
 
-    @Test(.timeLimit(.minutes(30)))
+    @Test
     func `Wrappers of one engine begin and end on several threads concurrently`() async {
         for _ in 0..<20 {
             let engine = MemoryStorageEngine()

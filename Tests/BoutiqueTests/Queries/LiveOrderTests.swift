@@ -8,7 +8,7 @@ import Testing
 
 /// Windows that are sorted by several properties. The oracle is an array.
 @MainActor
-@Suite(.serialized, .unhurriedReads, .timeLimit(.minutes(10))) struct LiveOrderTests {
+@Suite(.serialized, .unhurriedReads) struct LiveOrderTests {
     private let folder = TemporaryFolder()
 
     private struct Visit: Codable, Sendable, Equatable, Queryable {

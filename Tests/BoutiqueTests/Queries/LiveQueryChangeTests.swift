@@ -7,7 +7,7 @@ import Testing
 
 /// Windows whose query changes, as with a search field.
 @MainActor
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct LiveQueryChangeTests {
     private let folder = TemporaryFolder()
 

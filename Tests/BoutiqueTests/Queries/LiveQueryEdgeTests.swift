@@ -14,7 +14,7 @@ import OpenCombine
 #endif
 
 @MainActor
-@Suite("Edges of live windows", .timeLimit(.minutes(5)))
+@Suite("Edges of live windows")
 struct LiveQueryEdgeTests {
     private let folder = TemporaryFolder()
 

@@ -24,7 +24,7 @@ private struct Price: Codable, Sendable, Equatable, Queryable {
 }
 
 @MainActor
-@Suite(.timeLimit(.minutes(10))) struct LiveQueryOrderTests {
+@Suite struct LiveQueryOrderTests {
 
     /// The oracle is `sorted(using:)` of Foundation.
     @Test(arguments: [false, true])

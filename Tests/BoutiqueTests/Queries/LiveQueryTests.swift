@@ -56,7 +56,7 @@ private struct PlainCoder: ObjectCoder {
 }
 
 @MainActor
-@Suite("Live windows", .timeLimit(.minutes(10)))
+@Suite("Live windows")
 struct LiveQueryTests {
     private let folder = TemporaryFolder()
     private static let open = Query<Errand>(where: #Predicate { !$0.isDone }, sortedBy: SortDescriptor(\.rank))

@@ -8,7 +8,7 @@ import Testing
 
 /// Live windows of rows with related items. The right rows come from loops over arrays.
 @MainActor
-@Suite("Live windows with related items", .unhurriedReads, .timeLimit(.minutes(10)))
+@Suite("Live windows with related items", .unhurriedReads)
 struct LiveRelatedTests {
     private let folder = TemporaryFolder()
     private static let byTitle = Query<Memo>(sortedBy: SortDescriptor(\.title))

@@ -16,7 +16,7 @@ private struct Message: Codable, Sendable, Equatable, Queryable {
 }
 
 @MainActor
-@Suite("Live windows over a search", .timeLimit(.minutes(10)))
+@Suite("Live windows over a search")
 struct LiveSearchTests {
     private let folder = TemporaryFolder()
 

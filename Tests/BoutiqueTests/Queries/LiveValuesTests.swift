@@ -8,7 +8,7 @@ import Testing
 @testable import Boutique
 
 @MainActor
-@Suite(.timeLimit(.minutes(10))) struct LiveValuesTests {
+@Suite struct LiveValuesTests {
     private let folder = TemporaryFolder()
 
     /// The oracle is `Dictionary(grouping:)`.

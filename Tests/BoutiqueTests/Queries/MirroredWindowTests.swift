@@ -7,7 +7,7 @@ import Testing
 
 /// A window, a store and a fetch on a mirror whose base is away show the same items.
 @MainActor
-@Suite(.timeLimit(.minutes(5))) struct MirroredWindowTests {
+@Suite struct MirroredWindowTests {
     private let base = AwayEngine()
     private let mirror = MemoryStorageEngine()
     private let errands = (0..<5).map { Errand(id: $0, rank: 10 - $0) }

@@ -6,7 +6,7 @@ import Testing
 
 /// What windows that are released read, counted in items.
 @MainActor
-@Suite("A window that is released while it reads", .timeLimit(.minutes(5)))
+@Suite("A window that is released while it reads")
 struct ReleasedWindowTests {
     private static let size = 6_000
 

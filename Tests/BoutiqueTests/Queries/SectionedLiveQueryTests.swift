@@ -21,7 +21,7 @@ private func sections<Value: Hashable>(of items: [Errand], by value: (Errand) ->
 }
 
 @MainActor
-@Suite(.timeLimit(.minutes(10))) struct SectionedLiveQueryTests {
+@Suite struct SectionedLiveQueryTests {
     private let folder = TemporaryFolder()
     private nonisolated static let byRank = Query<Errand>(sortedBy: SortDescriptor(\.rank))
 

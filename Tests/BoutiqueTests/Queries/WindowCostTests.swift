@@ -48,7 +48,7 @@ private func addresses(of contents: ModelContents) -> Set<UnsafePointer<QueryRow
 }
 
 @MainActor
-@Suite(.timeLimit(.minutes(10))) struct WindowCostTests {
+@Suite struct WindowCostTests {
 
     /// The oracle is `sorted`, and an array that follows the events.
     @Test func `Events of random changes lead from the old rows to the new ones`() throws {

@@ -50,7 +50,7 @@ private struct Shown {
 /// Another process writes random batches to the file of several windows. It is stopped and killed at random moments, at
 /// which the windows show what SQLite's own program reads in the file.
 @MainActor
-@Suite("Windows beside a process that is stopped and killed", .unhurriedReads, .timeLimit(.minutes(30)))
+@Suite("Windows beside a process that is stopped and killed", .unhurriedReads)
 struct WindowProcessTests {
     private let folder = TemporaryFolder()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Boutique
 
 /// Records are decoded in parts while the engine reads.
-@Suite(.timeLimit(.minutes(30))) struct ConcurrentDecodingTests {
+@Suite struct ConcurrentDecodingTests {
     private typealias Records = [(key: CacheKey, data: Data)]
 
     private func records(_ notes: [Note]) throws -> Records {

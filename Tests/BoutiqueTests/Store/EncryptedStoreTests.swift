@@ -8,7 +8,7 @@ import Testing
 
 /// Records that an engine can't read, because they can't be decrypted, in a store.
 @MainActor
-@Suite(.timeLimit(.minutes(5))) struct EncryptedStoreTests {
+@Suite struct EncryptedStoreTests {
     nonisolated static let kinds = ["memory", "disk", "sqlite"]
     let folder = TemporaryFolder()
     let keyset = EncryptionKeyset()

@@ -9,7 +9,7 @@ import Testing
 /// Stores on engines that lose records on their own: they evict them to keep within limits, or let them expire. After
 /// each awaited operation, the store has the items of the engine, and both have those of an array.
 @MainActor
-@Suite(.timeLimit(.minutes(5))) struct LostRecordTests {
+@Suite struct LostRecordTests {
     /// The number of items that the engines keep.
     nonisolated static let limit = 10
 

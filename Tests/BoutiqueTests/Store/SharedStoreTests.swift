@@ -7,7 +7,7 @@ import Testing
 
 /// Stores that change the same data at random. All end with the stored items, and each reports every change once.
 @MainActor
-@Suite(.timeLimit(.minutes(10))) struct SharedStoreTests {
+@Suite struct SharedStoreTests {
 
     /// Changes shared data through a store on each engine.
     private func run(_ engines: [any StorageEngine], seed: UInt64, rounds: Int) async throws {

@@ -8,7 +8,7 @@ import Testing
 
 /// Stores that follow the changes of other origins in their engine.
 @MainActor
-@Suite(.timeLimit(.minutes(30))) struct StoreChangeFeedTests {
+@Suite struct StoreChangeFeedTests {
 
     private let locked = StorageError(.locked, "Another process has locked it.")
 

@@ -26,7 +26,7 @@ extension Book: Queryable {
 }
 
 @MainActor
-@Suite("Stores of items that name others", .timeLimit(.minutes(10)))
+@Suite("Stores of items that name others")
 struct StoreReferenceTests {
     private let folder = TemporaryFolder()
 

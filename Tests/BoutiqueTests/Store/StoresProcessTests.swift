@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Processes that move units between two stores on one file, and are stopped and killed.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct StoresProcessTests {
 
     @Test("Eight processes neither lose nor double units, and observe the same sum at each moment")

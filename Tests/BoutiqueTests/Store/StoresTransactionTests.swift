@@ -9,7 +9,7 @@ import Testing
 
 /// Transactions over several stores of one database.
 @MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct StoresTransactionTests {
 
     private struct Refusal: Error {}

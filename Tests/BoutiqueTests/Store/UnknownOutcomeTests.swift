@@ -8,7 +8,7 @@ import Testing
 
 /// Writes that fail although the engine has applied them or applies them later. Store and engine agree eventually.
 @MainActor
-@Suite(.timeLimit(.minutes(5))) struct UnknownOutcomeTests {
+@Suite struct UnknownOutcomeTests {
     let engine = UncertainEngine()
 
     private func eventuallyAgree(_ store: Store<Note>) async throws -> Bool {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Boutique
 
-@Suite(.timeLimit(.minutes(5))) struct ValueObserversTests {
+@Suite struct ValueObserversTests {
 
     private let observers = ValueObservers()
 

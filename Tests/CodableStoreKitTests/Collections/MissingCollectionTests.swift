@@ -7,7 +7,7 @@ import Testing
 @testable import CodableStoreKit
 
 /// Collections that do not exist, and those that are removed.
-@Suite(.timeLimit(.minutes(5))) struct MissingCollectionTests {
+@Suite struct MissingCollectionTests {
 
     private let folder = TemporaryFolder()
     private var place: FileManager.Directory { FileManager.Directory(url: folder.file("place")) }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Observers of an SQLite file that another process changes.
-@Suite(.timeLimit(.minutes(10))) struct OtherProcessTests {
+@Suite struct OtherProcessTests {
 
     private let folder = TemporaryFolder()
 

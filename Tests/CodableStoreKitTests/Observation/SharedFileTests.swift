@@ -8,7 +8,7 @@ import Testing
 
 /// Stores of both kinds and an engine that change one SQLite file at random.
 @MainActor
-@Suite(.timeLimit(.minutes(5))) struct SharedFileTests {
+@Suite struct SharedFileTests {
 
     /// An object that both kinds of stores represent in the same way.
     private struct Chore: CodableStoreable, Identifiable, Equatable, Sendable {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Observers of a collection that another engine repeatedly removes and fills again.
-@Suite(.timeLimit(.minutes(5))) struct RefilledCollectionTests {
+@Suite struct RefilledCollectionTests {
 
     private let folder = TemporaryFolder()
     private let rounds = TestSizes.refills

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What follows when a store of this module removes an object that others name.
-@Suite(.timeLimit(.minutes(10))) struct ReferenceTests {
+@Suite struct ReferenceTests {
 
     private let folder = TemporaryFolder()
 

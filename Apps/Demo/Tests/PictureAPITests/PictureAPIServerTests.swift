@@ -10,7 +10,7 @@ import Testing
 @testable import PictureAPI
 
 /// The API as a listening server.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct PictureAPIServerTests {
 
     /// Runs a body with a running server and a client.

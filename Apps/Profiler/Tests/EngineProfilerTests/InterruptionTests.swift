@@ -3,7 +3,7 @@ import Testing
 
 @testable import EngineProfiler
 
-@Suite(.timeLimit(.minutes(15))) struct InterruptionTests {
+@Suite struct InterruptionTests {
 
     @Test func `The lock is held from the cleanup to the end of the process`() async {
         let (steps, step) = AsyncStream<Bool>.makeStream()

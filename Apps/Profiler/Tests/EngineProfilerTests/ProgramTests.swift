@@ -4,7 +4,7 @@ import Testing
 @testable import EngineProfiler
 
 /// The programs as users run them.
-@Suite(.timeLimit(.minutes(15))) struct ProgramTests {
+@Suite struct ProgramTests {
 
     @Test func `With only --quick, three engines are profiled into a report, and no other data remains`()
         async throws

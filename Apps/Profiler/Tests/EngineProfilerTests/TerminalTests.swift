@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The programs on a terminal.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct TerminalTests {
+@Suite(.serialized) struct TerminalTests {
 
     private func run(
         _ arguments: [String], columns: UInt16 = 100, environment: [String: String] = [:]

@@ -9,7 +9,7 @@ import NIOHTTP1
 import Testing
 
 /// The changes of several collections from one moment.
-@Suite("Changes of several collections", .timeLimit(.minutes(5)))
+@Suite("Changes of several collections")
 struct ChangesTogetherTests {
 
     @Test("More collections than a server reads together are synchronized")

@@ -148,7 +148,7 @@ struct FenceTests {
         }
     }
 
-    @Test("Behind a proxy that delays, loses, doubles and cuts, a fence settles each batch", .timeLimit(.minutes(5)))
+    @Test("Behind a proxy that delays, loses, doubles and cuts, a fence settles each batch")
     func proxy() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         print("fences: EMPORIUM_SEED=\(proxySeed)")

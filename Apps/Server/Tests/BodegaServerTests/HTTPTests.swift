@@ -3,7 +3,7 @@ import BodegaServer
 import Foundation
 import Testing
 
-@Suite("HTTP as a server speaks it", .timeLimit(.minutes(3)))
+@Suite("HTTP as a server speaks it")
 struct HTTPTests {
     private let database = MemoryStorageEngine()
 

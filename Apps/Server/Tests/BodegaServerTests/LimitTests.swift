@@ -7,7 +7,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("The limits of a server", .timeLimit(.minutes(3)))
+@Suite("The limits of a server")
 struct LimitTests {
     private let database = MemoryStorageEngine()
     private let tokens: AccessTokens

@@ -11,7 +11,7 @@ import Testing
 
 @Suite(
     "Behind nginx, with the configuration of the guide",
-    .enabled(if: Nginx.isWanted, "nginx is not installed: apt-get install nginx-light"), .timeLimit(.minutes(3)))
+    .enabled(if: Nginx.isWanted, "nginx is not installed: apt-get install nginx-light"))
 struct NginxTests {
     /// Items of 1,100 bytes, of which nginx finds no two alike in the 32 KiB that it remembers for compression.
     private static let items = {

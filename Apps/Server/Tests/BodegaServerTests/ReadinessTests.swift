@@ -7,7 +7,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("The readiness of a server", .timeLimit(.minutes(3)))
+@Suite("The readiness of a server")
 struct ReadinessTests {
     private let engine = FaultInjectingStorageEngine(MemoryStorageEngine())
 

@@ -30,7 +30,7 @@ struct ReceiptTests {
     }
 
     @Test(
-        "Each change has one effect behind a proxy that delays, loses, doubles and cuts", .timeLimit(.minutes(5)),
+        "Each change has one effect behind a proxy that delays, loses, doubles and cuts",
         arguments: [nil, #"@.balance < 100000"#])
     func proxy(_ filter: String?) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

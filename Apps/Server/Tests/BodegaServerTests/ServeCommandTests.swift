@@ -12,7 +12,7 @@ struct ServeCommandTests {
 
     private func path(_ name: String) -> String { tool.path(name) }
 
-    @Test("serves the collections of a file to clients with tokens, until it is stopped", .timeLimit(.minutes(1)))
+    @Test("serves the collections of a file to clients with tokens, until it is stopped")
     func tokens() async throws {
         let database = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db")))
         let notes = try database.collection(named: "notes")
@@ -128,7 +128,7 @@ struct ServeCommandTests {
         #expect(refused.status == 1 && refused.errors.contains(path("gone")), "\(refused.errors)")
     }
 
-    @Test("goes on when clients open more connections than the process may have files", .timeLimit(.minutes(3)))
+    @Test("goes on when clients open more connections than the process may have files")
     func files() async throws {
         try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
             Data("1".utf8), key: CacheKey("a"))

@@ -12,7 +12,7 @@ import Musl
 #endif
 
 /// Tests of entries that are not records, in the folder where the disk engine keeps records.
-@Suite(.timeLimit(.minutes(1))) struct DiskSidecarTests {
+@Suite struct DiskSidecarTests {
 
     @Test("A pipe, a link or a folder in place of a record is ignored, and reading does not block")
     func nonRecords() async throws {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What the change feed of items in memory does beyond the contract of all.
-@Suite(.timeLimit(.minutes(30))) struct MemoryHistoryTests {
+@Suite struct MemoryHistoryTests {
 
     private let engine = MemoryStorageEngine()
     private let data = Data("data".utf8)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Indexes in memory. The right results come from an array, which is filtered and sorted.
-@Suite("An index in memory", .timeLimit(.minutes(10)))
+@Suite("An index in memory")
 struct MemoryIndexTests {
 
     private struct Model {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Collections that come and go. What is in the file is read with SQL.
-@Suite(.timeLimit(.minutes(5))) struct SQLiteCollectionRemovalTests {
+@Suite struct SQLiteCollectionRemovalTests {
 
     private let folder = TemporaryFolder()
     private let key = CacheKey("a")

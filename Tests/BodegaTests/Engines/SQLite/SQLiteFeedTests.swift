@@ -15,7 +15,7 @@ import Musl
 #endif
 
 /// Following an SQLite file that others change.
-@Suite(.timeLimit(.minutes(30))) struct SQLiteFeedTests {
+@Suite struct SQLiteFeedTests {
 
     private let folder = TemporaryFolder()
     private let data = Data("data".utf8)
@@ -89,7 +89,7 @@ import Musl
         if mode != "wal" { #expect(try folder.names() == names) }
     }
 
-    @Test("Writers and followers that were killed continue where they were", .timeLimit(.minutes(5)))
+    @Test("Writers and followers that were killed continue where they were")
     func killed() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
         let file = folder.file("told.json").path

@@ -8,7 +8,7 @@ import Testing
 @testable import Bodega
 
 /// Synchronous collections of one SQLite file, one of which is followed.
-@Suite(.timeLimit(.minutes(30))) struct SQLiteFollowingTests {
+@Suite struct SQLiteFollowingTests {
 
     private let folder = TemporaryFolder()
 

@@ -73,7 +73,7 @@ import Testing
         #expect(try await engine.integrityCheck() == [])
     }
 
-    @Test("A removal does not wait to release its space while another writer holds the lock", .timeLimit(.minutes(1)))
+    @Test("A removal does not wait to release its space while another writer holds the lock")
     func removingAllBesideWriter() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory, lockTimeout: 1_000)

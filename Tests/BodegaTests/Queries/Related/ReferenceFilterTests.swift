@@ -6,7 +6,7 @@ import Testing
 @testable import Bodega
 
 /// Conditions through a reference. The right results come from loops over arrays.
-@Suite("Conditions through a reference", .unhurriedReads, .timeLimit(.minutes(10)))
+@Suite("Conditions through a reference", .unhurriedReads)
 struct ReferenceFilterTests {
     private let folder = TemporaryFolder()
 

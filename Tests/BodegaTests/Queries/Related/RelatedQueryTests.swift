@@ -6,7 +6,7 @@ import Testing
 @testable import Bodega
 
 /// Queries that include related items. The right results come from loops over arrays.
-@Suite("Related items", .unhurriedReads, .timeLimit(.minutes(10)))
+@Suite("Related items", .unhurriedReads)
 struct RelatedQueryTests {
     private let folder = TemporaryFolder()
 

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Random queries", .timeLimit(.minutes(600)))
+@Suite("Random queries")
 struct DifferentialQueryTests {
 
     private let folder = TemporaryFolder()

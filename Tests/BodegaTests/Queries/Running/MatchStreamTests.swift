@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bodega
 
-@Suite("A stream of matches", .unhurriedReads, .timeLimit(.minutes(10)))
+@Suite("A stream of matches", .unhurriedReads)
 struct MatchStreamTests {
 
     /// A query of items such as `{"n":1}`.

@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// The checks that SQLancer made known, with the package's own evaluation in place of a second database.
-@Suite("Queries", .timeLimit(.minutes(10)))
+@Suite("Queries")
 struct MetamorphicQueryTests {
 
     private let folder = TemporaryFolder()

@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// Pages after cursors, while items are removed and added, compared with the history of all items.
-@Suite("A cursor, after removals and additions,", .timeLimit(.minutes(10)))
+@Suite("A cursor, after removals and additions,")
 struct QueryCursorHistoryTests {
 
     private struct Item: Codable, Equatable { var rank: Int }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bodega
 
-@Suite("A cursor of a query", .timeLimit(.minutes(10)))
+@Suite("A cursor of a query")
 struct QueryCursorTests {
 
     private struct Item: Codable, Equatable { var number: Int }

@@ -5,7 +5,7 @@ import Testing
 @testable import Bodega
 
 /// The number of items that a query reports to have read. The oracle is SQLite, which reports each row of a statement.
-@Suite(.serialized, .unhurriedReads, .timeLimit(.minutes(5))) struct ReadCountTests {
+@Suite(.serialized, .unhurriedReads) struct ReadCountTests {
 
     @Test(arguments: [
         (limit: 5, place: 900, isSorted: true), (5, 0, true), (.max, 950, true), (.max, 990, false), (20, 0, false),

@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// Writes filters with their matches for another implementation; see `Tools/JSONPath/check`.
-@Suite("Filters for another implementation", .timeLimit(.minutes(10)))
+@Suite("Filters for another implementation")
 struct FilterVectorTests {
 
     private struct Rounds: Encodable {

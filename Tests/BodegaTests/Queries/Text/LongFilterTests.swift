@@ -11,7 +11,7 @@ private struct Ranked: Queryable {
 }
 
 /// Filters that programs write, longer than a person would.
-@Suite(.timeLimit(.minutes(5))) struct LongFilterTests {
+@Suite struct LongFilterTests {
 
     @Test("A filter with many alternatives or conditions does not exhaust the stack")
     func manyTerms() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 /// Queries of drawn types, with and without indexes, compared with Swift's own `filter` and `sorted(using:)` of the
 /// decoded objects.
-@Suite(.timeLimit(.minutes(10))) struct IndexDeclarationTests {
+@Suite struct IndexDeclarationTests {
 
     private func check<Object: DrawnType>(
         _ type: Object.Type, coder makeCoder: () -> JSONObjectCoder = { JSONObjectCoder() }, rounds: Int = 40,

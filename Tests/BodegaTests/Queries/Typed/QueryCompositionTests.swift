@@ -15,7 +15,7 @@ private struct Chore: Codable, Sendable, Equatable, Queryable {
 }
 
 /// Queries that are made of others, compared with Swift's `filter` and `sorted`.
-@Suite(.timeLimit(.minutes(5))) struct QueryCompositionTests {
+@Suite struct QueryCompositionTests {
     private let folder = TemporaryFolder()
     private let items: [Chore]
 

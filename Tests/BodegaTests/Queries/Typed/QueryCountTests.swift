@@ -17,7 +17,7 @@ private struct Measured: Queryable {
     static let indexes = [Index("value", \Measured.value)]
 }
 
-@Suite(.timeLimit(.minutes(5))) struct QueryCountTests {
+@Suite struct QueryCountTests {
     private let folder = TemporaryFolder()
 
     private func bytes(_ json: String) -> Data { Data(json.utf8) }

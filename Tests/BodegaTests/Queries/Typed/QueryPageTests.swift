@@ -5,7 +5,7 @@ import Testing
 @testable import Bodega
 
 /// Pages whose items wait undecoded, compared with Swift's own `filter` and `sorted`.
-@Suite(.timeLimit(.minutes(10))) struct QueryPageTests {
+@Suite struct QueryPageTests {
 
     private struct Job: Queryable {
         enum Kind: String, Codable { case note, task, memo }

@@ -16,7 +16,7 @@ private struct Wanted: Codable, Sendable {
     var maybeInt: Int?
 }
 
-@Suite("Typed queries", .timeLimit(.minutes(600)))
+@Suite("Typed queries")
 struct TypedQueryTests {
 
     typealias Make = @Sendable (inout TypedSamples) -> Predicate<TypedRecord>

@@ -122,7 +122,7 @@ private enum ValuesEngine: String, CaseIterable {
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(10))) struct ValuesTests {
+@Suite(.serialized) struct ValuesTests {
     private let folder = TemporaryFolder()
 
     /// The values by `Dictionary(grouping:)`. Their order is checked apart.

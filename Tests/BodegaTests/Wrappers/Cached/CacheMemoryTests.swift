@@ -6,7 +6,7 @@ import Testing
 @testable import Bodega
 
 /// That the limit of a cache is one of memory. The memory is that of a process which does nothing else.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct CacheMemoryTests {
+@Suite(.serialized) struct CacheMemoryTests {
 
     @Test(arguments: CacheLoad.allCases) func `A cache stays within its limit after any number of operations`(
         _ load: CacheLoad

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a cache adds to its base.
-@Suite(.timeLimit(.minutes(10))) struct CacheTests {
+@Suite struct CacheTests {
     /// A base without a change feed that records its calls.
     private let memory = MemoryStorageEngine()
     private let recorder: RecordingStorageEngine

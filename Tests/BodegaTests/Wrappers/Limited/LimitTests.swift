@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Which items a limited engine removes, and that it never holds too many.
-@Suite(.timeLimit(.minutes(10))) struct LimitTests {
+@Suite struct LimitTests {
     private let base = MemoryStorageEngine()
     private let keys = (0..<20).map { CacheKey(verbatim: "\($0)") }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Mirrors that lose items on their own, and mirrors of a base that others change. The base is the oracle: each read
 /// returns what the base has, or fails as the base does.
-@Suite(.timeLimit(.minutes(10))) struct MirrorLossTests {
+@Suite struct MirrorLossTests {
     private let memory = MemoryStorageEngine()
     private let base: AwayEngine
     private let copy = MemoryStorageEngine()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Mirrors of an engine whose items others change, such as an API: read first, and refreshed from time to time.
-@Suite(.timeLimit(.minutes(10))) struct MirrorRefreshTests {
+@Suite struct MirrorRefreshTests {
     private typealias Faulty = FaultInjectingStorageEngine
 
     private let base = Faulty(RecordingStorageEngine(MemoryStorageEngine()))

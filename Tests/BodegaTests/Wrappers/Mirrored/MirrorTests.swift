@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a mirror receives, and when it is read.
-@Suite(.timeLimit(.minutes(10))) struct MirrorTests {
+@Suite struct MirrorTests {
     private typealias Faulty = FaultInjectingStorageEngine
 
     private let base = Faulty(RecordingStorageEngine(MemoryStorageEngine()))

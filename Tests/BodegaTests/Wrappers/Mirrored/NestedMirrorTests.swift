@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Mirrors that consist of mirrors, compared with an array.
-@Suite(.timeLimit(.minutes(10))) struct NestedMirrorTests {
+@Suite struct NestedMirrorTests {
     private struct Item: Codable, Sendable, Equatable {
         var number: Int
     }

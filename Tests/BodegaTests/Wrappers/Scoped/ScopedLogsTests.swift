@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Clients whose scopes share one reader of the log each see what a naive program sees that filters all items first.
-@Suite(.timeLimit(.minutes(60))) struct ScopedLogsTests {
+@Suite struct ScopedLogsTests {
 
     private struct Note: Codable {
         var owner: String

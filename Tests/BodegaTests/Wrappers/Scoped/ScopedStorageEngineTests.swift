@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a client sees through a scope is what a naive program sees that filters all items first.
-@Suite(.timeLimit(.minutes(60))) struct ScopedStorageEngineTests {
+@Suite struct ScopedStorageEngineTests {
 
     struct Note: Codable, Hashable, Sendable, Queryable {
         var owner: String

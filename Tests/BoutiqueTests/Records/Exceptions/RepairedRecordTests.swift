@@ -7,7 +7,7 @@ import Testing
 
 /// Reported records that another program has changed since the store read them, and their places in the order.
 @MainActor
-@Suite(.timeLimit(.minutes(5))) struct RepairedRecordTests {
+@Suite struct RepairedRecordTests {
     nonisolated static let kinds = ["memory", "disk", "sqlite"]
     let garbage = Data("{\"unexpected\": true}".utf8)
     let folder = TemporaryFolder()

@@ -15,7 +15,7 @@ import Musl
 #endif
 
 /// Locks of secrets that are held for too long, or taken again by their holder.
-@Suite(.timeLimit(.minutes(2))) struct SecretLockTests {
+@Suite struct SecretLockTests {
     private let fixture = SecretFolderFixture()
 
     /// A storage with a lock timeout of zero.

@@ -7,7 +7,7 @@ import Testing
 @testable import Boutique
 
 /// When stored values reach the disk, and what a kill or a power failure takes.
-@Suite(.timeLimit(.minutes(5))) struct StoredValueDurabilityTests {
+@Suite struct StoredValueDurabilityTests {
 
     /// The disk under a file of values: counts syncs, and runs delayed jobs when the test says so.
     private final class Disk: Sendable {

@@ -15,7 +15,7 @@ import Musl
 #endif
 
 /// Stored values next to a stopped process, and with a pipe in place of their file.
-@Suite(.timeLimit(.minutes(2))) struct StoredValueLockTests {
+@Suite struct StoredValueLockTests {
     let home = TemporaryFolder()
     var file: URL { home.file("data/emporium/defaults/suite.values") }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Boutique
 
 /// Streams of values where the system does not report changes of the file.
-@Suite(.timeLimit(.minutes(1))) struct StoredValuePollingTests {
+@Suite struct StoredValuePollingTests {
 
     /// A timer that fires when the test says so.
     private final class Timer: FileWatchTimer {

@@ -35,7 +35,7 @@ import Testing
         #expect(value.lastError == nil)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test
     func `A change ends when a mirror that is read first is outdated, or the engine always refuses`()
         async throws
     {

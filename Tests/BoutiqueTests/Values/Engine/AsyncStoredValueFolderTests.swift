@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Values in a folder, which several engines and wrappers change.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct AsyncStoredValueFolderTests {
+@MainActor @Suite struct AsyncStoredValueFolderTests {
 
     private let folder = TemporaryFolder()
     private let keyset = EncryptionKeyset()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A value in an SQLite file that two processes observe and change.
-@Suite(.timeLimit(.minutes(10))) struct AsyncStoredValueProcessTests {
+@Suite struct AsyncStoredValueProcessTests {
 
     private let folder = TemporaryFolder()
 

@@ -16,7 +16,7 @@ import Testing
 
 /// The archive, with few pictures and without a browser.
 @MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct ArchiveTests {
     let gallery = TestGallery()
 

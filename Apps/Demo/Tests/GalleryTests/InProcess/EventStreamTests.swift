@@ -8,7 +8,7 @@ import Testing
 @testable import Gallery
 
 /// The events that a page receives.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct EventStreamTests {
     let gallery = TestGallery()
 

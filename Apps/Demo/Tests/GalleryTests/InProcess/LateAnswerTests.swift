@@ -4,7 +4,7 @@ import Testing
 @testable import Gallery
 
 /// Responses of the API that arrive after a newer event.
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct LateAnswerTests {
     private let gallery = TestGallery()
 

@@ -4,7 +4,7 @@ import Testing
 
 /// The time for which a notice is shown.
 @MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite
 struct NoticeboardTests {
 
     /// Pauses that the test ends.

@@ -5,7 +5,7 @@ import NIOHTTP1
 import Testing
 
 /// How the web server ends.
-@Suite(.timeLimit(.minutes(10))) struct NotesServerShutdownTests {
+@Suite struct NotesServerShutdownTests {
 
     // Signal 0 is none.
     @Test(arguments: [(SIGTERM, 0), (SIGINT, 0), (SIGTERM, SIGTERM), (SIGTERM, SIGINT)] as [(Int32, Int32)])

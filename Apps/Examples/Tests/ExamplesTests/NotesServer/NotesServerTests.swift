@@ -4,7 +4,7 @@ import NIOHTTP1
 import Testing
 
 /// The web server as users start it.
-@Suite(.timeLimit(.minutes(10))) struct NotesServerTests {
+@Suite struct NotesServerTests {
 
     @Test func `Notes are written, read, liked, listed in pages and removed`() async throws {
         try await Example.withHome { home in

@@ -25,7 +25,6 @@ struct SyncProcessTests {
 
     @Test(
         "Nothing is stuck, divergent, lost, doubled or divided after partitions, kills and stops",
-        .timeLimit(.minutes(10)),
         arguments: TestSizes.syncClients)
     func faults(_ clients: Int) async throws {
         let tool = try BodegaTool()

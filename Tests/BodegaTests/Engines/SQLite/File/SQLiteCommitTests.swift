@@ -6,7 +6,7 @@ import Testing
 @testable import Bodega
 
 /// What followers that also write need not read.
-@Suite(.timeLimit(.minutes(5))) struct SQLiteCommitTests {
+@Suite struct SQLiteCommitTests {
 
     private let folder = TemporaryFolder()
     private let own = StorageOrigin()

@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// The log of an SQLite file's changes.
-@Suite(.timeLimit(.minutes(30))) struct SQLiteHistoryTests {
+@Suite struct SQLiteHistoryTests {
 
     private let folder = TemporaryFolder()
     private let a = CacheKey("a")

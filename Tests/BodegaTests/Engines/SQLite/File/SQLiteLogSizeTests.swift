@@ -15,7 +15,7 @@ import Musl
 #endif
 
 /// The size of the write-ahead log.
-@Suite(.timeLimit(.minutes(5))) struct SQLiteLogSizeTests {
+@Suite struct SQLiteLogSizeTests {
 
     private let folder = TemporaryFolder()
     private let limit = 16 << 20

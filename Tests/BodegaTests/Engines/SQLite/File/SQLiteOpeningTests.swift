@@ -6,7 +6,7 @@ import Testing
 @testable import Bodega
 
 /// What opening, the first read and the first write of a file cost.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct SQLiteOpeningTests {
+@Suite(.serialized) struct SQLiteOpeningTests {
 
     private let folder = TemporaryFolder()
     private let key = CacheKey("a")

@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// When followers of an SQLite file are woken up, with events and time under the test's control.
-@Suite(.timeLimit(.minutes(5))) struct SQLiteWakingTests {
+@Suite struct SQLiteWakingTests {
 
     private let folder = TemporaryFolder()
     private let data = Data("data".utf8)

@@ -15,7 +15,7 @@ import Musl
 #endif
 
 /// Writers that wait for locks which other connections hold, as other processes do.
-@Suite("Writers that wait for locks", .serialized, .timeLimit(.minutes(5)))
+@Suite("Writers that wait for locks", .serialized)
 struct WaitingWritersTests {
 
     /// More than there are threads that may run.

@@ -9,7 +9,7 @@ import Testing
 
 /// Another connection changes the table between the parts, with plain SQL. SQLite's integrity check computes the keys
 /// of each row, and compares them with the entries of the index.
-@Suite("The creation of an index in parts", .timeLimit(.minutes(20)))
+@Suite("The creation of an index in parts")
 struct SQLiteIndexBuildTests {
 
     let folder = TemporaryFolder()

@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// What an index of SQLite knows about items, and what Swift knows.
-@Suite("The sort keys of an index", .timeLimit(.minutes(10)))
+@Suite("The sort keys of an index")
 struct SQLiteIndexKeyTests {
 
     private let folder = TemporaryFolder()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Bodega
 
-@Suite("An index of SQLite", .timeLimit(.minutes(10)))
+@Suite("An index of SQLite")
 struct SQLiteIndexTests {
 
     private let folder = TemporaryFolder()

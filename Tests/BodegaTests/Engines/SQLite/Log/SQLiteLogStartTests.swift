@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// Followers of a collection whose log is created only when it has to contain something.
-@Suite(.timeLimit(.minutes(10))) struct SQLiteLogStartTests {
+@Suite struct SQLiteLogStartTests {
 
     private let folder = TemporaryFolder()
 

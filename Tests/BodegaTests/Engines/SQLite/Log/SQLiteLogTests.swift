@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Change logs that other programs damage, replace or copy.
-@Suite(.timeLimit(.minutes(30))) struct SQLiteLogTests {
+@Suite struct SQLiteLogTests {
 
     private let folder = TemporaryFolder()
     private let data = Data("data".utf8)

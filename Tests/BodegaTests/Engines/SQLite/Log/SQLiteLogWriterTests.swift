@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// The change log of an SQLite file where batches bypass the triggers.
-@Suite(.timeLimit(.minutes(30))) struct SQLiteLogWriterTests {
+@Suite struct SQLiteLogWriterTests {
 
     /// A collection, and its file as another program sees it.
     private struct Place {

@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// The origins of changes in the log of an SQLite file.
-@Suite(.timeLimit(.minutes(30))) struct SQLiteOriginsTests {
+@Suite struct SQLiteOriginsTests {
 
     private let folder = TemporaryFolder()
     private let data = Data("data".utf8)

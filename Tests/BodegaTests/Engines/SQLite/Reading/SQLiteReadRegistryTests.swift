@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// A file that readers of this process use while a writer in it waits.
-@Suite(.timeLimit(.minutes(3))) struct SQLiteReadRegistryTests {
+@Suite struct SQLiteReadRegistryTests {
 
     private let folder = TemporaryFolder()
     private var file: URL { folder.file("data.sqlite3") }

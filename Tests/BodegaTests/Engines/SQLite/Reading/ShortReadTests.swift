@@ -6,7 +6,7 @@ import Testing
 @testable import Bodega
 
 /// Reads that begin on their caller's thread.
-@Suite(.timeLimit(.minutes(5))) struct ShortReadTests {
+@Suite struct ShortReadTests {
 
     /// A file that is too large to be read on the caller's thread because it is small.
     private static func engine(in folder: TemporaryFolder) async throws -> SQLiteStorageEngine {

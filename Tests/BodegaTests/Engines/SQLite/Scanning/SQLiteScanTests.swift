@@ -7,7 +7,7 @@ import Testing
 @testable import Bodega
 
 /// The statements of scans, as SQLite itself explains and counts them.
-@Suite("A scan of SQLite", .timeLimit(.minutes(10)))
+@Suite("A scan of SQLite")
 struct SQLiteScanTests {
     private let folder = TemporaryFolder()
     private let index = StorageIndex("n", isForText: false)
