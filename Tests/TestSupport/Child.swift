@@ -1,7 +1,8 @@
 import Bodega
 package import Foundation
 
-/// A child process that runs a task of `TestChild`, or another program of the tests.
+/// A child process that runs a task of `TestChild`, or another program of the tests. It is killed with its last
+/// reference, so that a test that fails leaves none.
 package final class Child: @unchecked Sendable {
     // @unchecked because the methods used here of `Process` and `Pipe` are thread-safe.
     private let process = Process()
@@ -31,6 +32,10 @@ package final class Child: @unchecked Sendable {
         process.standardOutput = output
         if let input { process.standardInput = input }
         try process.start()
+    }
+
+    deinit {
+        if process.isRunning { kill() }
     }
 
     /// The identifier of the process.

@@ -22,6 +22,8 @@ package enum TestSizes {
     package static let storeKills = size("EMPORIUM_STORE_KILLS", quick: 2, usual: 12, all: 200)
     /// The transactions of each of several writers, between whose collections units move.
     package static let transfers = size("EMPORIUM_TRANSFERS", quick: 40, usual: 150, all: 2_000)
+    /// How often the connection of a removal with consequences is cut, at one of its answers.
+    package static let connectionCuts = size("EMPORIUM_CONNECTION_CUTS", quick: 10, usual: 40, all: 2_000)
     /// How often stores of several collections are opened while units move between them.
     package static let openings = size("EMPORIUM_OPENINGS", quick: 20, usual: 60, all: 1_000)
     /// The kills of a process in transactions of a store.

@@ -252,7 +252,8 @@ package final class LockHolders: Sendable {
         }
     }
 
-    private var files: [any SuspendableFile] { state.withLock { $0.files.values.compactMap(\.file) } }
+    /// What was added and still exists.
+    var files: [any SuspendableFile] { state.withLock { $0.files.values.compactMap(\.file) } }
 
     /// Waits until nothing holds a lock, with the help of another thread: this one interrupts.
     private func releaseAll() {

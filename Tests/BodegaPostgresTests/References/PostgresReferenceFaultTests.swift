@@ -37,7 +37,7 @@ struct PostgresReferenceFaultTests {
         print("EMPORIUM_SEED=\(Seed.current)")
         try await observer.add(3, to: "2")
         var removed = 0
-        for round in 0..<TestSizes.transfers {
+        for round in 0..<TestSizes.connectionCuts {
             let count = round % 5 == 0 ? 1_100 : 20
             try await Self.add("f", count, to: observer)
             if kind == "all" { try await observer.folders.remove(keys: ["1", "2"].map { CacheKey($0) }) }
@@ -60,7 +60,7 @@ struct PostgresReferenceFaultTests {
             #expect(try await observer.folders.fetch(key: CacheKey("f")) == nil)
         }
         let log = "SELECT coalesce(sum(cardinality(removed)), 0) FROM emporium_changes WHERE collection = "
-        let rounds = TestSizes.transfers
+        let rounds = TestSizes.connectionCuts
         // With the folders "1" and "2", and the notes of the latter.
         #expect(
             try await observer.schema.sql(log + "\(observer.folders.number)") == "\(rounds + (kind == "all" ? 2 : 0))")

@@ -16,8 +16,10 @@ import GRDB
 /// - Engines in one process or many can use the same file simultaneously. An engine that has to wait too long for
 ///   another throws ``StorageError/Code/locked``.
 /// - If the file was removed or replaced while it was open, or a symbolic link in its path was pointed elsewhere, reads
-///   and writes throw ``StorageError/Code/placeRemoved``. Close or release all engines on it before you open the path
-///   again: that empties the write-ahead log, which SQLite would take for that of the file that is there now.
+///   and writes throw ``StorageError/Code/placeRemoved``. Close or release the engines on it in other programs before
+///   you open the path again: that empties the write-ahead log, which SQLite would take for that of the file that is
+///   there now. In one program, opening the path does so, or throws ``StorageError/Code/locked`` if the former file is
+///   in use.
 /// - While reads always overlap, SQLite's write-ahead log would grow without a limit. Above 16 MiB, new reads wait
 ///   until earlier ones have ended, at first for at most 0.1 seconds, so that the log can start over.
 /// - The engine opens files of Bodega 2 with all their items, and Bodega 2 reads and writes files of the engine, except

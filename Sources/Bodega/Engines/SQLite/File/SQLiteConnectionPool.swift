@@ -219,14 +219,8 @@ final class SQLiteConnectionPool: Sendable {
         } catch {
             return
         }
-        let writer = state.withLock { $0.writer ?? $0.idle.first { !$0.configuration.readonly } }
         do {
-            // The last reference to the pool can be released on the queue of a connection.
-            try writer?.unsafeReentrantWrite { db in
-                if db.sqliteConnection == nil { return }
-                db.setLockTimeout(0.1)
-                _ = try db.checkpoint(.truncate)
-            }
+            try emptyLog()
         } catch {
             bodegaLogger.warning(
                 """
@@ -234,6 +228,17 @@ final class SQLiteConnectionPool: Sendable {
                 Before the path is used again, close all programs that use it, and remove the log.
                 """,
                 metadata: ["file": "\(place.resolved)", "log": "\(place.resolved)-wal", "error": "\(error)"])
+        }
+    }
+
+    /// Copies the pages of the WAL into the open file, also if it is at its path no longer, and empties the WAL.
+    func emptyLog() throws {
+        let writer = state.withLock { $0.writer ?? $0.idle.first { !$0.configuration.readonly } }
+        // The last reference to the pool can be released on the queue of a connection.
+        try writer?.unsafeReentrantWrite { db in
+            if db.sqliteConnection == nil { return }
+            db.setLockTimeout(0.1)
+            _ = try db.checkpoint(.truncate)
         }
     }
 

@@ -18,6 +18,7 @@ extension SQLiteFile {
         try inspection.checkExistence(of: url)
         let (pool, standardTable): (SQLiteConnectionPool, SQLiteTable.Condition?)
         do {
+            try closeFormerFiles(at: url.path)
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
             (pool, standardTable) = try openConnections(to: url, durability, lockTimeout, inspection)
         } catch {

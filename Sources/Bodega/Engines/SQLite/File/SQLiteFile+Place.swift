@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import GRDB
 import GRDBSQLite
@@ -66,4 +67,44 @@ extension SQLiteFile {
         defer { turn.unlock() }
         try close()
     }
+
+    /// Closes the files that were at a path before. SQLite would take their WAL for that of the file that is there now,
+    /// and their locks of it are those of the process. One that is back in its place is opened again by its next use.
+    ///
+    /// - Throws: ``StorageError/Code/locked`` if such a file is in use.
+    static func closeFormerFiles(at path: String) throws {
+        let path = FileSystem.resolvedPath(path)
+        for file in LockHolders.shared.files {
+            if let file = file as? SQLiteFile { try file.closeIfRemoved(from: path) }
+        }
+    }
+
+    private func closeIfRemoved(from path: String) throws {
+        guard let pool = openedPool, pool.place.resolved == path else { return }
+        do {
+            return try pool.place.check()
+        } catch let error as StorageError where error.code == .placeRemoved {
+            // Continues below.
+        }
+        let isClosed = try readers.tryWhileEmpty(within: Self.patience) {
+            guard turn.try() else { return false }
+            defer { turn.unlock() }
+            try pool.emptyLog()
+            guard case .pool(_, let commits)? = beginClosing() else { return true }
+            commits.end()
+            defer {
+                starts.noteClosing()
+                noteSuspended(at: pool.place)
+            }
+            try pool.close()
+            return true
+        }
+        guard isClosed == true else {
+            throw StorageError(
+                .locked, "The database that was here before is still in use in this program. Try again.", file: url)
+        }
+    }
+
+    /// How long the readers of a file that was removed have to end.
+    private static let patience = DispatchTimeInterval.seconds(1)
 }

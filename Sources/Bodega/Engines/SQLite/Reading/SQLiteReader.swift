@@ -106,6 +106,7 @@ final class SQLiteReader: Sendable {
             }
             throw StorageError.system(errno, path, "examined")
         }
+        try SQLiteFile.closeFormerFiles(at: path)
         return try SQLiteReadRegistry.opening(identity, by: self) {
             try LockHolders.shared.whileOpening {
                 try SQLiteReadSession(path: path, identity: identity, lockTimeout: lockTimeout)

@@ -98,6 +98,75 @@ import Testing
         #expect(try count(in: former) == 51)
     }
 
+    @Test(
+        "A file that is opened in the place of an open one has nothing of that one, which keeps all",
+        arguments: ["to write", "to read", "to write by another engine of the process"])
+    func openedInPlace(use: String) async throws {
+        let (copy, former) = (folder.file("copy.sqlite3"), folder.file("former.sqlite3"))
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let second = try SQLiteStorageEngine(opening: folder.directory)
+        let file = engine.file
+        try await engine.write(Data("a".utf8), key: key)
+        try await engine.backup(to: copy)
+        let items = (0..<50).map { (CacheKey("\($0)"), Data(repeating: 7, count: 300)) }
+        try await engine.write(items)
+        #expect(try await second.fetchCount() == 51)
+        #expect(rename(file.path, former.path) == 0 && rename(copy.path, file.path) == 0)
+        if use == "to read" {
+            let reader = try SQLiteStorageEngine(readingFile: file)
+            #expect(try await reader.fetchKeys() == [key])
+            try await reader.close()
+        }
+        let current = try SQLiteStorageEngine(opening: folder.directory)
+        #expect(try await current.fetchKeys() == [key])
+        try await current.write(items.prefix(20).map { ($0.0, Data()) })
+        if use == "to write by another engine of the process" {
+            let another = try SQLiteStorageEngine(opening: folder.directory)
+            #expect(try await another.fetchCount() == 21)
+        }
+        // The path's WAL and locks are those of the current file.
+        #expect(await code { try await engine.write(Data(), key: key) } == .placeRemoved)
+        #expect(await code { try await second.fetchCount() } == .placeRemoved)
+        try await engine.close()
+        #expect(try count(in: file) == 21)
+        try await current.write(Data(), key: CacheKey("last"))
+        try await current.close()
+        #expect(try count(in: file) == 22)
+        #expect(try count(in: former) == 51)
+        // Back in its place, the former file is that of its engines again.
+        #expect(unlink(file.path) == 0 && rename(former.path, file.path) == 0)
+        #expect(try await second.fetchCount() == 51)
+        try await second.write(Data(), key: CacheKey("last"))
+        try await second.close()
+        #expect(try count(in: file) == 52)
+        let complaints = try await DatabaseQueue(path: file.path).read {
+            try String.fetchAll($0, sql: "PRAGMA integrity_check")
+        }
+        #expect(complaints == ["ok"])
+    }
+
+    @Test("A file that was moved while it is read is not mixed with one that is opened in its place")
+    func openedDuringRead() async throws {
+        let (copy, former) = (folder.file("copy.sqlite3"), folder.file("former.sqlite3"))
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let (file, directory) = (engine.file, folder.directory)
+        try await engine.write(Data("a".utf8), key: key)
+        try await engine.backup(to: copy)
+        try await engine.write((0..<50).map { (CacheKey("\($0)"), Data(repeating: 7, count: 300)) })
+        let found = try await engine.core.readMany { db in
+            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM data")
+            #expect(rename(file.path, former.path) == 0 && rename(copy.path, file.path) == 0)
+            let error = #expect(throws: StorageError.self) { try SQLiteStorageEngine(opening: directory) }
+            #expect(error?.code == .locked)
+            return count
+        }
+        #expect(found == 51)
+        let current = try SQLiteStorageEngine(opening: directory)
+        #expect(try await current.fetchKeys() == [key])
+        try await current.close()
+        #expect(try count(in: former) == 51)
+    }
+
     @Test("A folder of items behind a symbolic link is the one that the link names")
     func diskBehindLink() async throws {
         for name in ["41", "42"] {
