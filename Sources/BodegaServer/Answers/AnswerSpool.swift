@@ -39,6 +39,9 @@ final class AnswerSpool: Sendable {
 
     deinit { state.withLock { $0.closeFile(space) } }
 
+    /// Whether a line was appended.
+    var hasBegun: Bool { state.withLock { $0.total > 0 } }
+
     /// Appends a line. It throws when no one reads any more, and beyond the maximum.
     func append(_ line: [UInt8]) throws {
         let reader = try state.withLock { state in

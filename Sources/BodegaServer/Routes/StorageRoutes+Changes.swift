@@ -10,12 +10,10 @@ extension StorageRoutes {
 
     func changes(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         let wanted = try ChangesRequest(await message(request.request))
-        let mask = request.mask
-        guard let log = collection.engine.log else { throw StorageError.noLog }
+        let part = try ChangesPart(collection.engine, wanted, request.mask)
         return try await lines { spool in
-            let answer = try await log.fetchChanges(wanted.masked(by: mask))
-            try spool.append(answer.value, to: wanted, mask)
-            return JSONObjectWriter.ending { answer.addEnd(to: &$0) }
+            let answers = try await [part].append(of: collection.engine.database, to: spool) { _ in }
+            return JSONObjectWriter.ending { object in answers.first?.addEnd(to: &object) }
         }
     }
 
@@ -26,12 +24,9 @@ extension StorageRoutes {
     func changes(_ request: ClientRequest, of client: StorageClient) async throws -> Response {
         let wanted = try ManyChangesRequest(await message(request.request)).parts
         try check(wanted.count, limits.batches, "collections")
-        let mask = request.mask
-        var parts: [(engine: any StorageBackend, request: ChangesRequest)] = []
-        for (name, request) in wanted {
-            let engine = try await collection(name, of: client).engine
-            if engine.log == nil { throw StorageError.noLog }
-            parts.append((engine, request.masked(by: mask)))
+        var parts: [ChangesPart] = []
+        for (name, wanted) in wanted {
+            parts.append(try ChangesPart(try await collection(name, of: client).engine, wanted, request.mask))
         }
         let database = parts.first?.engine.database
         guard parts.allSatisfy({ $0.engine.database != nil && $0.engine.database === database }) else {
@@ -43,9 +38,7 @@ extension StorageRoutes {
                 """)
         }
         return try await lines { [parts] spool in
-            let answers = try await database?.fetchChanges(parts) ?? []
-            for (answer, part) in zip(answers, wanted) {
-                try spool.append(answer.value, to: part.request, mask)
+            try await parts.append(of: database, to: spool) { answer in
                 try spool.append(
                     JSONObjectWriter.object { object in
                         object.add("part", true)
@@ -57,24 +50,131 @@ extension StorageRoutes {
     }
 }
 
-extension ChangesRequest {
+/// A request for changes of a collection.
+private struct ChangesPart: Sendable {
+    let engine: any StorageBackend
+    let log: any StorageLog
+    let mask: OriginMask
+    /// The origin that the client has stated for its own changes.
+    let own: StorageOrigin?
     /// The request with the origin that the log has.
-    fileprivate func masked(by mask: OriginMask) -> ChangesRequest {
-        var stored = self
-        stored.excluded = excluded.map(mask.masked)
-        return stored
+    let request: ChangesRequest
+
+    init(_ engine: any StorageBackend, _ wanted: ChangesRequest, _ mask: OriginMask) throws {
+        guard let log = engine.log else { throw StorageError.noLog }
+        var request = wanted
+        request.excluded = wanted.excluded.map(mask.masked)
+        (self.engine, self.log, self.mask, own, self.request) = (engine, log, mask, wanted.excluded, request)
     }
+
+    /// The request without items.
+    var withoutItems: ChangesRequest {
+        var request = request
+        request.needsItems = false
+        return request
+    }
+
+    /// The number of items that an answer without them lacks; `nil` if others may follow.
+    func missing(in answer: StorageAnswer<StorageDelta?>) -> Int? {
+        guard request.needsItems, let delta = answer.value else { return 0 }
+        return delta.isComplete ? delta.keysWritten(excluding: request.excluded).count : nil
+    }
+
+    /// Appends lines with the changes and items of an answer.
+    func append(_ delta: StorageDelta?, to spool: AnswerSpool) throws {
+        for change in delta?.changes ?? [] {
+            try spool.append(JSONObjectWriter.object { $0.add("change", mask.unmasked(change, own: own)) })
+        }
+        for item in delta?.items ?? [] { try spool.append(item.line(request.fields)) }
+    }
+
+    /// Reads changes and then items, a few at a time, and appends their lines. The reads must answer from one moment.
+    ///
+    /// - Returns: The answer without the items.
+    func readInParts(to spool: AnswerSpool) async throws -> StorageAnswer<StorageDelta?> {
+        guard request.needsItems,
+            let delta = try await log.fetchAllChanges(since: request.cursor, excluding: request.excluded)
+        else {
+            let answer = try await log.fetchChanges(withoutItems)
+            try append(answer.value, to: spool)
+            return answer
+        }
+        try append(delta, to: spool)
+        var answer = StorageAnswer<StorageDelta?>(delta)
+        let keys = Array(delta.keysWritten(excluding: request.excluded))
+        var (start, count) = (0, ChangesPart.few)
+        while start < keys.count {
+            let end = min(start + count, keys.count)
+            let part = try await engine.fetch(
+                FetchRequest(Array(keys[start..<end]), request.fields, options: request.options))
+            for item in part.value { try spool.append(item.line(request.fields)) }
+            answer.report.add(part.report)
+            start = end
+            let size = part.value.reduce(0) { $0 + $1.data.count }
+            if size < Self.partBytes { count = min(2 * count, Self.most) }
+            if size > 4 * Self.partBytes { count = max(1, count / 4) }
+        }
+        return answer
+    }
+
+    /// The number of items that are read together with the changes.
+    static let few = 8
+    /// The maximum number of items that are read together in parts.
+    private static let most = 1_000
+    /// The bytes of items below which more of them are read together.
+    private static let partBytes = 1 << 20
 }
 
-extension AnswerSpool {
-    /// Appends lines with changes and items.
+extension [ChangesPart] {
+    /// Appends the lines of the answers, all from one moment.
     ///
-    /// - Parameter request: The request of the client, with the origin that it has stated for its own changes.
-    fileprivate func append(_ delta: StorageDelta?, to request: ChangesRequest, _ mask: OriginMask) throws {
-        for change in delta?.changes ?? [] {
-            try append(JSONObjectWriter.object { $0.add("change", mask.unmasked(change, own: request.excluded)) })
+    /// Many items are read in parts, so that the server never has all of them in memory.
+    ///
+    /// - Parameters:
+    ///   - database: The database of the collections; `nil` if there is one collection, which has none.
+    ///   - end: Is called after the lines of each answer.
+    /// - Returns: The answers, which may lack their items.
+    @discardableResult
+    fileprivate func append(
+        of database: (any StorageDatabase)?, to spool: AnswerSpool,
+        _ end: @Sendable (StorageAnswer<StorageDelta?>) throws -> Void
+    ) async throws -> [StorageAnswer<StorageDelta?>] {
+        // In most cases this suffices.
+        var answers = try await fetch(of: database, withItems: false)
+        let missing = zip(self, answers).map { $0.missing(in: $1) }
+        let isLarge = missing.contains(nil) || missing.reduce(0, { $0 + ($1 ?? 0) }) > ChangesPart.few
+        if isLarge, let database {
+            let found = Locked<[StorageAnswer<StorageDelta?>]>([])
+            try await database.atOneMoment {
+                // It would have to be read again from another moment.
+                if spool.hasBegun { throw StorageError(.unreachable, "A read was cut off. Try again.") }
+                for part in self {
+                    let answer = try await part.readInParts(to: spool)
+                    try end(answer)
+                    found.withLock { $0.append(answer) }
+                }
+            }
+            return found.withLock { $0 }
         }
-        for item in delta?.items ?? [] { try append(item.line(request.fields)) }
+        if missing.contains(where: { $0 != 0 }) { answers = try await fetch(of: database, withItems: true) }
+        for (part, answer) in zip(self, answers) {
+            try part.append(answer.value, to: spool)
+            try end(answer)
+        }
+        return answers
+    }
+
+    private func fetch(
+        of database: (any StorageDatabase)?, withItems: Bool
+    ) async throws -> [StorageAnswer<StorageDelta?>] {
+        if count > 1, let database {
+            return try await database.fetchChanges(map { ($0.engine, withItems ? $0.request : $0.withoutItems) })
+        }
+        var answers: [StorageAnswer<StorageDelta?>] = []
+        for part in self {
+            answers.append(try await part.log.fetchChanges(withItems ? part.request : part.withoutItems))
+        }
+        return answers
     }
 }
 
