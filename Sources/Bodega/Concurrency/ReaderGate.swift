@@ -29,7 +29,7 @@ final class ReaderGate: Sendable {
     private struct State {
         var free: Int
         /// The semaphores of the threads that wait for a place.
-        var waiting = Deque<DispatchSemaphore>()
+        var waiting = Deque<ThreadSemaphore>()
         /// The asynchronous readers that no worker has taken yet.
         var pending = Deque<Read>()
         var workers = 0
@@ -39,12 +39,12 @@ final class ReaderGate: Sendable {
         /// Takes a place, or queues for one.
         ///
         /// - Returns: The semaphore to wait for, `nil` if a place was taken.
-        mutating func enter() -> DispatchSemaphore? {
+        mutating func enter() -> ThreadSemaphore? {
             if free > 0 {
                 free -= 1
                 return nil
             }
-            let semaphore = DispatchSemaphore(value: 0)
+            let semaphore = ThreadSemaphore(value: 0)
             waiting.append(semaphore)
             return semaphore
         }
@@ -108,7 +108,7 @@ final class ReaderGate: Sendable {
     /// - Returns: `false` if no reader is pending, which ends a worker.
     private func runNext(isWorker: Bool) -> Bool {
         // Moved from `pending` to `waiting` in one step, so that `whileEmpty` finds the reader in one of them.
-        let next = state.withLock { state -> (read: Read, place: DispatchSemaphore?)? in
+        let next = state.withLock { state -> (read: Read, place: ThreadSemaphore?)? in
             guard let read = state.pending.popFirst() else {
                 if isWorker { state.workers -= 1 }
                 return nil

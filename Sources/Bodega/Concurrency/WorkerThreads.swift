@@ -46,7 +46,7 @@ package final class WorkerThreads: Sendable {
     ///
     /// @unchecked because the lock of `state` guards the job.
     private final class Idle: @unchecked Sendable {
-        let semaphore = DispatchSemaphore(value: 0)
+        let semaphore = ThreadSemaphore(value: 0)
         var job: Job?
     }
 

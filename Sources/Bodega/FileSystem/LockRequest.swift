@@ -31,7 +31,7 @@ final class LockRequest: Sendable {
     private let state = Locked(State.waiting)
 
     /// Is signaled when the request has ended.
-    let answer = DispatchSemaphore(value: 0)
+    let answer = ThreadSemaphore(value: 0)
 
     /// The number of threads in this process. Each stays until its lock is granted, even if it was abandoned.
     private static let threads = Locked(0)

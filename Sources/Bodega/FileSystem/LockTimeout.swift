@@ -23,7 +23,7 @@ package struct LockTimeout: Sendable {
     package let now: @Sendable () -> Duration
 
     /// Blocks the thread until the semaphore is signaled, at most for a time.
-    let wait: @Sendable (DispatchSemaphore, Duration) -> Void
+    let wait: @Sendable (ThreadSemaphore, Duration) -> Void
 
     /// Maximum number of the process's threads that wait for file locks. Other callers retry with pauses.
     let threads: Int
@@ -39,7 +39,7 @@ package struct LockTimeout: Sendable {
         _ limit: Duration,
         threads: Int = 32,
         now: @escaping @Sendable () -> Duration = { .nanoseconds(DispatchTime.now().uptimeNanoseconds) },
-        wait: @escaping @Sendable (_ answer: DispatchSemaphore, _ remaining: Duration) -> Void = { answer, remaining in
+        wait: @escaping @Sendable (_ answer: ThreadSemaphore, _ remaining: Duration) -> Void = { answer, remaining in
             _ = answer.wait(timeout: .now() + .nanoseconds(Int((remaining / .nanoseconds(1)).rounded(.up))))
         }
     ) {
@@ -129,7 +129,7 @@ package struct LockDeadline: Sendable {
 
     /// Takes an `flock` without another thread: retries with pauses that become longer.
     private func retry(_ descriptor: Int32, _ kind: Int32, _ path: @autoclosure () -> String) throws {
-        let never = DispatchSemaphore(value: 0)
+        let never = ThreadSemaphore(value: 0)
         var pause = Self.shortestPause
         repeat {
             let remaining = remaining

@@ -18,7 +18,7 @@ import Musl
 ///
 /// `holder` is guarded by its own lock and changed only between 2 and the end of 3.
 package final class TurnLock: Sendable {
-    private let free = DispatchSemaphore(value: 1)
+    private let free = ThreadSemaphore(value: 1)
     /// The thread that has the lock.
     private let holder = Locked<UInt?>(nil)
 

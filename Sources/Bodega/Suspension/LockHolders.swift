@@ -36,11 +36,11 @@ package final class LockHolders: Sendable {
         var files: [ObjectIdentifier: File] = [:]
         var fileLimit = 16
         /// What the threads that wait for a lock wait for.
-        var sleepers: [ObjectIdentifier: DispatchSemaphore] = [:]
+        var sleepers: [ObjectIdentifier: ThreadSemaphore] = [:]
         var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
         var lastWaiting = 0
         /// Callers that wait until the locks are released, or until the request is withdrawn.
-        var requests: [DispatchSemaphore] = []
+        var requests: [ThreadSemaphore] = []
 
         var isEmpty: Bool { descriptors.isEmpty && connections.isEmpty && openings == 0 }
 
@@ -117,12 +117,12 @@ package final class LockHolders: Sendable {
 
     /// Blocks the thread for a time, or until a suspension begins.
     func pause(_ seconds: TimeInterval) {
-        let never = DispatchSemaphore(value: 0)
+        let never = ThreadSemaphore(value: 0)
         waking(never) { _ = never.wait(timeout: .now() + seconds) }
     }
 
     /// Runs a closure that waits for a semaphore, which is signaled when a suspension begins.
-    func waking<Result>(_ semaphore: DispatchSemaphore, _ body: () throws -> Result) rethrows -> Result {
+    func waking<Result>(_ semaphore: ThreadSemaphore, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { state in
             state.sleepers[ObjectIdentifier(semaphore)] = semaphore
             if state.suspension.phase != .running { semaphore.signal() }
@@ -178,7 +178,7 @@ package final class LockHolders: Sendable {
     ///
     /// - Parameter endingUses: Whether uses end now; otherwise it waits for their end.
     func suspend(endingUses: Bool) {
-        let isReleased = DispatchSemaphore(value: 0)
+        let isReleased = ThreadSemaphore(value: 0)
         state.withLock { state in
             state.suspension.request(endingUses: endingUses)
             state.isUsed = true
@@ -208,7 +208,7 @@ package final class LockHolders: Sendable {
     ///
     /// - Parameter requests: Whether to request a suspension.
     func endUse(_ use: Int, requesting requests: Bool) {
-        let isReleased = DispatchSemaphore(value: 0)
+        let isReleased = ThreadSemaphore(value: 0)
         let mustWait = state.withLock { state in
             state.suspension.endUse(use)
             if requests { state.suspension.request(endingUses: false) }
@@ -225,7 +225,7 @@ package final class LockHolders: Sendable {
             let (step, waiting, requests) = state.withLock { state in
                 let step = state.suspension.next()
                 let isRunning = state.suspension.phase == .running
-                var requests: [DispatchSemaphore] = []
+                var requests: [ThreadSemaphore] = []
                 if state.suspension.phase == .suspended || isRunning && !state.suspension.isRequested {
                     (requests, state.requests) = (state.requests, [])
                 }
@@ -258,7 +258,7 @@ package final class LockHolders: Sendable {
     /// Waits until nothing holds a lock, with the help of another thread: this one interrupts.
     private func releaseAll() {
         for sleeper in state.withLock({ Array($0.sleepers.values) }) { sleeper.signal() }
-        let isOver = DispatchSemaphore(value: 0)
+        let isOver = ThreadSemaphore(value: 0)
         let closer = Thread { [self] in
             closeAll()
             isOver.signal()
@@ -275,7 +275,7 @@ package final class LockHolders: Sendable {
 
     /// Closes all files until nothing holds a lock. A file that was being opened, or a descriptor, takes more attempts.
     private func closeAll() {
-        let never = DispatchSemaphore(value: 0)
+        let never = ThreadSemaphore(value: 0)
         while true {
             for file in files { file.suspend() }
             if state.withLock({ $0.isEmpty }) { return }

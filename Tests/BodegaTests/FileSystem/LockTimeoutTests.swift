@@ -18,7 +18,7 @@ import Musl
 
     private func timeout(
         _ limit: Duration, threads: Int = .max,
-        onPause: @escaping @Sendable (DispatchSemaphore) -> Void = { _ in }
+        onPause: @escaping @Sendable (ThreadSemaphore) -> Void = { _ in }
     ) -> LockTimeout {
         LockTimeout(
             limit,
@@ -102,7 +102,7 @@ import Musl
         let (other, own) = (try opened(), try opened())
         defer { close(other) }
         try #require(flock(other, LOCK_EX) == 0)
-        let answer = Locked<DispatchSemaphore?>(nil)
+        let answer = Locked<ThreadSemaphore?>(nil)
         let deadline = timeout(.seconds(30)) { semaphore in answer.withLock { $0 = semaphore } }.deadline()
         #expect(throws: StorageError.self) { try deadline.lock(own, LOCK_EX, folder.path) }
         // Like the copy of a forked child process that has not closed it yet.
@@ -131,7 +131,7 @@ import Musl
         try turn.withLock(never.deadline(), folder.path) { () throws in
             #expect(try turn.withLock(never.deadline(), folder.path) { true })
             let other = Locked<(any Error)?>(nil)
-            let ended = DispatchSemaphore(value: 0)
+            let ended = ThreadSemaphore(value: 0)
             Thread.detachNewThread {
                 do {
                     try turn.withLock(never.deadline(), folder.path) {}

@@ -20,7 +20,7 @@ enum TimeLimit {
     ) throws -> Result {
         let cancellation = CallCancellation()
         let result = Locked<Swift.Result<Result, any Error>?>(nil)
-        let done = DispatchSemaphore(value: 0)
+        let done = ThreadSemaphore(value: 0)
         Thread.detachNewThread {
             let outcome = Swift.Result { try body(cancellation) }
             result.withLock { $0 = outcome }

@@ -103,7 +103,7 @@ extension SQLiteFile {
         enum Progress { case waiting, running, over(Bool), cancelled }
         let progress = Locked(Progress.waiting)
         guard let writer = openedWriter else { return false }
-        let done = DispatchSemaphore(value: 0)
+        let done = ThreadSemaphore(value: 0)
         writer.asyncWriteWithoutTransaction { [self] db in
             let begins = progress.withLock { progress in
                 guard case .waiting = progress else { return false }
