@@ -32,7 +32,8 @@ public struct SearchExpression: Hashable, Sendable {
     /// Creates an expression from a text that a user has typed into a search field.
     ///
     /// Each text is an expression: a quotation mark or a parenthesis that is not closed reaches to the end, and an
-    /// operator without a word after or before it is ignored.
+    /// operator without a word after or before it is ignored. A text without any word, such as one of punctuation or
+    /// symbols alone, matches everything, as an empty one does.
     ///
     /// - Parameters:
     ///   - text: The text.

@@ -23,23 +23,24 @@ struct QueryCommand: ConsoleCommand {
             strings. All words must occur, in any of the values; "two words" in quotation marks are a phrase, and swi* \
             is the beginning of a word. OR, AND, NOT and a minus sign before a word combine them, with parentheses. \
             Case and diacritics do not count. With --substrings, any part of a text is found, also within a word. \
-            Without --sort, the most relevant items come first.
+            Without --sort, the most relevant items come first. A text without any word, such as one of punctuation \
+            alone, is no condition.
 
-            --sort, --select, --search-in and --index take member names separated by dots, such as owner.name. The \
-            direction to sort in, asc or desc, follows a colon; it is required after a name that contains a colon. In \
-            ascending order, numbers come first, with false and true as 0 and 1, then strings, by their Unicode \
-            scalars. Arrays and objects count as strings: their JSON text without whitespace. A number that is not an \
-            integer of 64 bits counts as the nearest double. Items without the value, or with null, come last in both \
-            directions. Items with equal values, and all items without --sort and --search, come in the order in which \
-            they were first written.
+            --sort, --select, --search-in, --include and --index take member names separated by dots, such as \
+            owner.name, or several of them separated by commas; a backslash comes before a comma in a name. The \
+            direction to sort in, asc or desc, follows a colon; it is required after a name that contains a colon. \
+            Items with equal first values are sorted by the second ones, and so on. In ascending order, numbers come \
+            first, with false and true as 0 and 1, then strings, by their Unicode scalars. Arrays and objects count as \
+            strings: their JSON text without whitespace. A number that is not an integer of 64 bits counts as the \
+            nearest double. Items without the value, or with null, come last in both directions. Items with equal \
+            values, and all items without --sort and --search, come in the order in which they were first written.
 
             Items are printed as they are found, and reading stops at the limit, without --sort and --search, and in \
             the order of an index. Otherwise all items that an index does not leave out are read, and those that are \
-            found are sorted. An \
-            item that another program changes in the meantime may be missing, or be printed twice. Items that are not \
-            JSON are left out, and the number of those that were read is reported on standard error. If an item is \
-            encrypted and can't be decrypted, it is unknown whether it meets the condition: the others are printed, \
-            its key is listed on standard error, and the exit status is 1.
+            found are sorted. An item that another program changes in the meantime may be missing, or be printed \
+            twice. Items that are not JSON are left out, and the number of those that were read is reported on \
+            standard error. If an item is encrypted and can't be decrypted, it is unknown whether it meets the \
+            condition: the others are printed, its key is listed on standard error, and the exit status is 1.
 
             Each line has the key and the item, or the selected values, separated by tabs; on a terminal it is a \
             table. With --json each line is an object {"key", "kind" if it is not hashed, "json"}, which import reads. \
@@ -72,7 +73,7 @@ struct QueryCommand: ConsoleCommand {
             EXAMPLES:
               bodega query people.db --where 'match(@.name, "A.*")' --limit 10
               bodega query people.db --where '!@.email || length(@.tags) == 0' --json
-              bodega query people.db --sort born:desc --select name --limit 3
+              bodega query people.db --sort born:desc,name --select name,born --limit 3
               bodega query people.db --where '@.born > 1990' --count
               bodega query notes.db --search 'swift -java' --search-in title --limit 20
               bodega query people.db --index born --index country,name.last
@@ -93,22 +94,25 @@ struct QueryCommand: ConsoleCommand {
         help: ArgumentHelp("The words that items must have, with --search-in.", valueName: "words"))
     var search: String?
 
-    @Option(help: ArgumentHelp("Search this value; can be repeated.", valueName: "path"))
+    @Option(help: ArgumentHelp("Search these values; can be repeated.", valueName: "path,..."))
     var searchIn: [String] = []
 
     @Flag(help: "Find parts of words, too, and texts without spaces.")
     var substrings = false
 
-    @Option(help: ArgumentHelp("Sort by a value; append :desc for descending order.", valueName: "path"))
-    var sort: String?
+    @Option(
+        help: ArgumentHelp(
+            "Sort by these values; append :desc for descending order. Can be repeated.", valueName: "path,..."))
+    var sort: [String] = []
 
-    @Option(help: ArgumentHelp("Show this value instead of the whole item; can be repeated.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Show these values instead of the whole item; can be repeated.", valueName: "path,..."))
     var select: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Also print the items that each item names in this member; can be repeated.",
-            valueName: "path"))
+            "Also print the items that each item names in these members; can be repeated.",
+            valueName: "path,..."))
     var include: [String] = []
 
     // A negative number is reported as such, not as an option that follows.
@@ -151,7 +155,7 @@ struct QueryCommand: ConsoleCommand {
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative.") }
-        if count, !select.isEmpty || !include.isEmpty || sort != nil {
+        if count, !select.isEmpty || !include.isEmpty || !sort.isEmpty {
             throw ValidationError("--count excludes --select, --include and --sort.")
         }
         if (search == nil) != searchIn.isEmpty {
@@ -170,19 +174,19 @@ struct QueryCommand: ConsoleCommand {
 
     /// Whether there are options of a query.
     private var isQuery: Bool {
-        condition != nil || search != nil || sort != nil || !select.isEmpty || !include.isEmpty || limit != nil || count
-            || explain
+        condition != nil || search != nil || !sort.isEmpty || !select.isEmpty || !include.isEmpty || limit != nil
+            || count || explain
     }
 
     func run(on console: Console) async throws {
         let console = output.applied(to: console)
-        let paths = try select.map(JSONPath.init(parsing:))
-        let includedPaths = try include.map(JSONPath.init(parsing:))
-        let searchPaths = try searchIn.map(JSONPath.init(parsing:))
+        let paths = try Self.paths(select)
+        let includedPaths = try Self.paths(include)
+        let searchPaths = try Self.paths(searchIn)
         let query = ItemQuery(
             filter: try condition.map(Self.filter),
             search: try search.map { try ItemSearch($0, in: searchPaths, by: substrings ? .substrings : .words) },
-            sort: try sort.map(Self.sort), limit: limit)
+            sort: try sort.flatMap(IndexPaths.texts).map(Self.sort), limit: limit)
         try await changeIndexes(on: console)
         if !isQuery, !indexes, changesIndexes { return }
         // A signal after the last change ends the command before the query.
@@ -246,6 +250,11 @@ struct QueryCommand: ConsoleCommand {
         } catch {
             throw ToolError(.usage, error.message)
         }
+    }
+
+    /// Reads lists of paths.
+    private static func paths(_ lists: [String]) throws -> [JSONPath] {
+        try lists.flatMap(IndexPaths.texts).map(JSONPath.init(parsing:))
     }
 
     private static func sort(_ text: String) throws -> ItemQuery.Sort {

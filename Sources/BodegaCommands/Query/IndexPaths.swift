@@ -14,8 +14,14 @@ struct IndexPaths: Equatable, Sendable, CustomStringConvertible {
     /// - Throws: A ``ToolError`` if one of them is not a path, or makes no sense for an index.
     init(parsing text: String, searchForm: SearchForm? = nil, where condition: IndexCondition? = nil) throws {
         (self.searchForm, self.condition) = (searchForm, condition)
+        paths = try Self.texts(in: text).map(JSONPath.init(parsing:))
+        description = text
+    }
+
+    /// Divides a list at its commas. A backslash escapes a comma in a name.
+    static func texts(in list: String) -> [String] {
         var (texts, isEscaped) = ([""], false)
-        for scalar in text.unicodeScalars {
+        for scalar in list.unicodeScalars {
             if scalar == ",", !isEscaped {
                 texts.append("")
             } else {
@@ -23,8 +29,7 @@ struct IndexPaths: Equatable, Sendable, CustomStringConvertible {
             }
             isEscaped = scalar == "\\" && !isEscaped
         }
-        paths = try texts.map(JSONPath.init(parsing:))
-        description = text
+        return texts
     }
 
     private var option: String { searchForm == nil ? "--index" : "--search-index" }

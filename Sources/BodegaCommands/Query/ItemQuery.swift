@@ -8,14 +8,14 @@ struct ItemQuery: Sendable {
     var filter: JSONFilter?
     /// The search whose expression items must match, `nil` for all items.
     var search: ItemSearch?
-    /// The sort order, `nil` for insertion order, or that of relevance if there is a search.
-    var sort: Sort?
+    /// The values to sort by; none for insertion order, or that of relevance if there is a search.
+    var sort: [Sort] = []
     /// The maximum number of results, `nil` for all.
     var limit: Int?
     /// Called for each item that is examined.
     var didExamine: @Sendable () -> Void = {}
 
-    /// A sort order.
+    /// A value to sort by.
     struct Sort: Sendable {
         var path: JSONPath
         var isDescending: Bool
@@ -37,7 +37,7 @@ struct ItemQuery: Sendable {
         _ receive: ([FoundItem]) async throws -> Void
     ) async throws {
         var query = self
-        if sort == nil { query.search = try await search?.ranked(on: reader) }
+        if sort.isEmpty { query.search = try await search?.ranked(on: reader) }
         try await query.running(leftOut).forEachMatchInOrder(in: reader, limit: limit ?? .max, receive)
         reader.unreadable.forEach(leftOut.unreadable.add)
     }
@@ -59,7 +59,7 @@ struct ItemQuery: Sendable {
 
     /// The query in the form in which it runs.
     func running(_ leftOut: LeftOutItems) -> StorageQuery<FoundItem> {
-        let (filter, search, path, didExamine) = (filter, search, sort.map { JSONQuery($0.path) }, didExamine)
+        let (filter, search, paths, didExamine) = (filter, search, sort.map { JSONQuery($0.path) }, didExamine)
         let condition = filter?.condition ?? .constant(true)
         // Only the texts say whether an item matches a search.
         var query = StorageQuery<FoundItem>(
@@ -74,9 +74,9 @@ struct ItemQuery: Sendable {
                 if let filter, !filter.accepts(bytes, range) { return nil }
                 if let search {
                     guard let keys = search.keys(of: bytes, range) else { return nil }
-                    if path == nil { return keys }
+                    if paths.isEmpty { return keys }
                 }
-                return path.map { [StorageSortKey(bytes, $0.find(in: bytes, range))] } ?? []
+                return paths.map { StorageSortKey(bytes, $0.find(in: bytes, range)) }
             }
             if keys != nil { receive((entry.key, entry.data)) }
             return keys
@@ -86,8 +86,8 @@ struct ItemQuery: Sendable {
     }
 
     private var order: [QueryTerm] {
-        guard let sort else { return search == nil ? [] : [QueryTerm(path: nil, isDescending: true)] }
-        return [QueryTerm(path: sort.path.member.path, isDescending: sort.isDescending)]
+        if sort.isEmpty, search != nil { return [QueryTerm(path: nil, isDescending: true)] }
+        return sort.map { QueryTerm(path: $0.path.member.path, isDescending: $0.isDescending) }
     }
 }
 

@@ -31,7 +31,7 @@ struct QueryExplanation: Sendable {
         (read, examined) = try await Self.cost(of: query, in: store, isCounting: isCounting)
         let engine = StorageReader(store.engine)
         var query = query
-        if query.sort == nil, let ranked = try await query.search?.rankedByIndex(on: engine) { query.search = ranked }
+        if query.sort.isEmpty, let ranked = try await query.search?.rankedByIndex(on: engine) { query.search = ranked }
         let running = query.running(LeftOutItems())
         if isCounting, query.limit == nil, let index = try await running.countingIndex(of: engine) {
             plan = "counts items by the index \(index), and reads only those about which it can be wrong"
@@ -49,7 +49,10 @@ struct QueryExplanation: Sendable {
             let narrowing = running.condition.narrowing(by: StorageIndex.Member(path, isForText: false))
             return narrowing.possible != .all || isCounting && !narrowing.certain.isEmpty
         }
-        advice = (helpful + running.order.compactMap(\.path)).reduce(into: []) { paths, path in
+        // One index serves several terms of one direction.
+        let terms = running.order.prefix { $0.isDescending == running.order[0].isDescending }
+        let order = terms.compactMap { $0.path?.replacing(",", with: "\\,") }.joined(separator: ",")
+        advice = (helpful + (order.isEmpty ? [] : [order])).reduce(into: []) { paths, path in
             if !indexes.contains(path), !paths.contains(path) { paths.append(path) }
         }
     }

@@ -1,8 +1,10 @@
 #if CommandLineTool
 @testable import Bodega
 @testable import BodegaCommands
+import BodegaTesting
 import Foundation
 import RecordCoder
+import TestSupport
 import Testing
 
 @Suite("A query")
@@ -232,6 +234,57 @@ struct QueryTests {
             let store = storeAddresses[0](folder)
             _ = await bodega("put", store, "k", input: Array(" {\"a\": 1} ".utf8))
             #expect(await bodega("query", store, "--json").text == #"{"key":"k","json":{"a": 1}}"# + "\n")
+        }
+    }
+
+    @Test("sorts by several values, shows and searches several, in lists or by repeated options")
+    func lists() async throws {
+        struct Row: Codable { var a: Int?, b: String, c: Int }
+        var random = SeededGenerator(seed: Seed.current)
+        let rows = (0..<60).map { number in
+            let a = Int.random(in: 0..<4, using: &random)
+            return Row(a: a == 0 ? nil : a, b: ["x", "y", "z"].randomElement(using: &random) ?? "x", c: number)
+        }
+        // Items without the value come last in both directions.
+        func precede(_ left: Row, _ right: Row) -> Bool {
+            if left.a != right.a { return (left.a ?? .max) < (right.a ?? .max) }
+            return left.b != right.b ? left.b > right.b : left.c < right.c
+        }
+        let expected = rows.sorted(by: precede).map { "\($0.c)\t\($0.b)" }
+        for address in storeAddresses {
+            try await withFolder { folder in
+                let store = address(folder)
+                for row in rows {
+                    _ = await bodega("put", store, "\(row.c)", input: Array(try JSONEncoder().encode(row)))
+                }
+                for arguments in [
+                    ["--sort", "a,b:desc", "--select", "b"], ["--sort", "a:asc", "--sort", "b:desc", "--select", "b"],
+                    ["--sort", "a,b:desc", "--select", "b", "--limit", "7"],
+                ] {
+                    let lines = await bodega(arguments: ["query", store] + arguments).text.split(separator: "\n")
+                    let count = arguments.count == 6 ? 7 : 60
+                    #expect(lines.map(String.init) == Array(expected.prefix(count)), "\(arguments)")
+                }
+                let two = await bodega("query", store, "--sort", "c:desc", "--select", "c,b", "--limit", "1")
+                #expect(two.text == "59\t59\t\(rows[59].b)\n")
+                _ = await bodega("put", store, "k", input: Array(#"{"a,b": "word", "t": "more", "u": "words"}"#.utf8))
+                let found = await bodega("query", store, "--search", "more words", "--search-in", "t,u", "--count")
+                #expect(found.text == "1\n")
+                let escaped = ["--sort", "a\\,b", "--select", "a\\,b", "--search", "word", "--search-in", "a\\,b"]
+                #expect(await bodega(arguments: ["query", store] + escaped).text == "k\tword\n")
+            }
+        }
+    }
+
+    @Test("advises one index for several values of one direction")
+    func advice() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("put", store, "k", input: Array(#"{"a": 1, "b": 2}"#.utf8))
+            let result = await bodega("query", store, "--sort", "a,b", "--explain")
+            #expect(result.text.contains("--index 'a,b'\n"), "\(result.text)")
+            _ = await bodega("query", store, "--index", "a,b")
+            #expect(!(await bodega("query", store, "--sort", "a,b", "--explain").text.contains("would help")))
         }
     }
 }
