@@ -252,8 +252,7 @@ package final class LockHolders: Sendable {
         }
     }
 
-    /// What was added and still exists.
-    var files: [any SuspendableFile] { state.withLock { $0.files.values.compactMap(\.file) } }
+    private var files: [any SuspendableFile] { state.withLock { $0.files.values.compactMap(\.file) } }
 
     /// Waits until nothing holds a lock, with the help of another thread: this one interrupts.
     private func releaseAll() {

@@ -74,10 +74,25 @@ extension SQLiteFile {
     /// - Throws: ``StorageError/Code/locked`` if such a file is in use.
     static func closeFormerFiles(at path: String) throws {
         let path = FileSystem.resolvedPath(path)
-        for file in LockHolders.shared.files {
-            if let file = file as? SQLiteFile { try file.closeIfRemoved(from: path) }
-        }
+        // Others are not even kept for a moment: their users expect that they close with their last engine.
+        for file in places.withLock({ $0[path] ?? [] }) { try file.object?.closeIfRemoved(from: path) }
     }
+
+    /// Notes that the file was opened at a path, for ``closeFormerFiles(at:)``.
+    func note(_ connections: Connections) {
+        guard case .pool(let pool, _) = connections else { return }
+        // Released after the lock.
+        let living = Self.places.withLock { places in
+            let living = (places[pool.place.resolved] ?? []).compactMap(\.object).filter { $0 !== self }
+            places[pool.place.resolved] = (living + [self]).map { Weak($0) }
+            return living
+        }
+        withExtendedLifetime(living) {}
+    }
+
+    /// The files that were opened, by the paths beside which their WALs are. There is an entry for each path that the
+    /// process has ever used.
+    private static let places = Locked<[String: [Weak<SQLiteFile>]]>([:])
 
     private func closeIfRemoved(from path: String) throws {
         guard let pool = openedPool, pool.place.resolved == path else { return }

@@ -121,6 +121,7 @@ package final class SQLiteFile: Sendable {
             try former.map { try mapped($0.check) }
             let connections = try open()
             try former.map { try mapped($0.check) }
+            note(connections)
             state.withLock { $0.access = .open(connections) }
             return connections
         }
