@@ -148,6 +148,7 @@ extension [ChangesPart] {
             try await database.atOneMoment {
                 // It would have to be read again from another moment.
                 if spool.hasBegun { throw StorageError(.unreachable, "A read was cut off. Try again.") }
+                found.withLock { $0 = [] }
                 for part in self {
                     let answer = try await part.readInParts(to: spool)
                     try end(answer)
