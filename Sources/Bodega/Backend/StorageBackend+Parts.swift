@@ -97,22 +97,24 @@ private struct ScannedPart {
 ///
 /// The number begins small, doubles at most, and follows the average size of the items that were read. When small items
 /// are followed by large ones, one part has more bytes: at most 128 of the large ones.
-struct PartSize: Sendable {
+package struct PartSize: Sendable {
     static let maximumBytes = 1 << 20
     static let maximumCount = 500
     private static let maximumUnknown = 128
 
     private(set) var count = 2
 
+    package init() {}
+
     /// Takes the next keys.
-    func next(of keys: inout ArraySlice<CacheKey>) -> [CacheKey] {
+    package func next(of keys: inout ArraySlice<CacheKey>) -> [CacheKey] {
         let part = Array(keys.prefix(count))
         keys = keys.dropFirst(part.count)
         return part
     }
 
     /// Learns the size of items from some that were read.
-    mutating func fit(bytes: Int, count: Int) {
+    package mutating func fit(bytes: Int, count: Int) {
         let fitting = bytes == 0 ? Self.maximumUnknown : max(Self.maximumBytes * count / bytes, 1)
         self.count = min(fitting, 2 * self.count, Self.maximumUnknown)
     }

@@ -101,28 +101,19 @@ private struct ChangesPart: Sendable {
         }
         try append(delta, to: spool)
         var answer = StorageAnswer<StorageDelta?>(delta)
-        let keys = Array(delta.keysWritten(excluding: request.excluded))
-        var (start, count) = (0, ChangesPart.few)
-        while start < keys.count {
-            let end = min(start + count, keys.count)
+        var (remaining, size) = (Array(delta.keysWritten(excluding: request.excluded))[...], PartSize())
+        while !remaining.isEmpty {
             let part = try await engine.fetch(
-                FetchRequest(Array(keys[start..<end]), request.fields, options: request.options))
+                FetchRequest(size.next(of: &remaining), request.fields, options: request.options))
+            size.fit(bytes: part.value.byteCount, count: part.value.count)
             for item in part.value { try spool.append(item.line(request.fields)) }
             answer.report.add(part.report)
-            start = end
-            let size = part.value.reduce(0) { $0 + $1.data.count }
-            if size < Self.partBytes { count = min(2 * count, Self.most) }
-            if size > 4 * Self.partBytes { count = max(1, count / 4) }
         }
         return answer
     }
 
     /// The number of items that are read together with the changes.
     static let few = 8
-    /// The maximum number of items that are read together in parts.
-    private static let most = 1_000
-    /// The bytes of items below which more of them are read together.
-    private static let partBytes = 1 << 20
 }
 
 extension [ChangesPart] {
