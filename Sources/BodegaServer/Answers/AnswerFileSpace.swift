@@ -3,29 +3,49 @@ import Bodega
 
 /// The space on disk that answers which clients have not read may use together.
 final class AnswerFileSpace: Sendable {
-    private let used = Locked(0)
-    private let maximum: Int
+    private struct State {
+        var total = 0
+        var byClient: [ExactText: Int] = [:]
+    }
+
+    private let used = Locked(State())
+    private let limits: StorageServerLimits
     private let metrics: StorageServerMetrics?
 
-    init(maximum: Int, _ metrics: StorageServerMetrics?) { (self.maximum, self.metrics) = (maximum, metrics) }
+    init(_ limits: StorageServerLimits, _ metrics: StorageServerMetrics?) {
+        (self.limits, self.metrics) = (limits, metrics)
+    }
 
     /// The number of bytes in use.
-    var count: Int { used.withLock { $0 } }
+    var count: Int { used.withLock { $0.total } }
 
-    /// Takes space for bytes.
-    func take(_ count: Int) throws {
-        let isFree = used.withLock { used in
-            guard count <= maximum - used else { return false }
-            used += count
-            return true
+    /// Takes space for bytes of a client.
+    func take(_ count: Int, for client: ExactText) throws {
+        let full = used.withLock { used -> String? in
+            let own = used.byClient[client, default: 0]
+            guard count <= limits.answerFileBytes - own else {
+                return "The answers that this client has not read use all space that one may have for them."
+            }
+            guard count <= limits.totalAnswerFileBytes - used.total else {
+                return "The answers that clients have not read use all space for them."
+            }
+            (used.total, used.byClient[client]) = (used.total + count, own + count)
+            return nil
         }
-        guard isFree else {
+        if let full {
             metrics?.refused(.answerFiles)
-            throw StorageError(.storageFull, "The answers that clients have not read use all space for them.")
+            throw StorageError(.storageFull, full)
         }
     }
 
-    /// Gives space back.
-    func giveBack(_ count: Int) { used.withLock { $0 -= count } }
+    /// Gives space of a client back.
+    func giveBack(_ count: Int, of client: ExactText) {
+        guard count > 0 else { return }
+        used.withLock { used in
+            used.total -= count
+            let own = used.byClient[client, default: 0] - count
+            used.byClient[client] = own == 0 ? nil : own
+        }
+    }
 }
 #endif

@@ -33,9 +33,11 @@ final class AnswerSpool: Sendable {
 
     private let state = Locked(State())
     private let maximumBytes: Int
-    private let space: AnswerFileSpace
+    private let space: ClientSpace
 
-    init(maximumBytes: Int, space: AnswerFileSpace) { (self.maximumBytes, self.space) = (maximumBytes, space) }
+    init(maximumBytes: Int, space: AnswerFileSpace, client: String) {
+        (self.maximumBytes, self.space) = (maximumBytes, ClientSpace(space: space, client: ExactText(client)))
+    }
 
     deinit { state.withLock { $0.closeFile(space) } }
 
@@ -131,14 +133,24 @@ final class AnswerSpool: Sendable {
     }
 }
 
+/// The space of a client for answers that it has not read.
+private struct ClientSpace {
+    let space: AnswerFileSpace
+    let client: ExactText
+
+    func take(_ count: Int) throws { try space.take(count, for: client) }
+
+    func giveBack(_ count: Int) { space.giveBack(count, of: client) }
+}
+
 extension AnswerSpool.State {
-    fileprivate mutating func moveTailToFile(_ space: AnswerFileSpace) throws {
+    fileprivate mutating func moveTailToFile(_ space: ClientSpace) throws {
         let tail = tail
         self.tail.clear()
         try tail.withUnsafeReadableBytes { try write($0, to: space) }
     }
 
-    fileprivate mutating func write(_ bytes: UnsafeRawBufferPointer, to space: AnswerFileSpace) throws {
+    fileprivate mutating func write(_ bytes: UnsafeRawBufferPointer, to space: ClientSpace) throws {
         let file = try file ?? StreamFile.temporary()
         if self.file == nil { (self.file, fileOffset) = (file, 0) }
         try space.take(bytes.count)
@@ -146,7 +158,7 @@ extension AnswerSpool.State {
         try file.blockingAppend(bytes)
     }
 
-    fileprivate mutating func closeFile(_ space: AnswerFileSpace) {
+    fileprivate mutating func closeFile(_ space: ClientSpace) {
         space.giveBack(fileBytes)
         (file, fileBytes) = (nil, 0)
     }

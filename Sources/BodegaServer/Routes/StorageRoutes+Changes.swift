@@ -11,7 +11,7 @@ extension StorageRoutes {
     func changes(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         let wanted = try ChangesRequest(await message(request.request))
         let part = try ChangesPart(collection.engine, wanted, request.mask)
-        return try await lines { spool in
+        return try await lines(for: request.client) { spool in
             let answers = try await [part].append(of: collection.engine.database, to: spool) { _ in }
             return JSONObjectWriter.ending { object in answers.first?.addEnd(to: &object) }
         }
@@ -37,7 +37,7 @@ extension StorageRoutes {
                 client may see only the items of a collection that match a filter. Ask for each of them.
                 """)
         }
-        return try await lines { [parts] spool in
+        return try await lines(for: client) { [parts] spool in
             try await parts.append(of: database, to: spool) { answer in
                 try spool.append(
                     JSONObjectWriter.object { object in

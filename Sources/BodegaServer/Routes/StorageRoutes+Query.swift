@@ -14,7 +14,7 @@ extension StorageRoutes {
         let wanted = try ItemQuery(
             await message(request.request), of: collection.name, seconds: limits.querySeconds)
         let reader = StorageReader(collection.engine)
-        return try await lines { spool in
+        return try await lines(for: request.client) { spool in
             if wanted.isCount {
                 let count = try await wanted.query.count(in: reader)
                 return JSONObjectWriter.ending { $0.add("count", count) }

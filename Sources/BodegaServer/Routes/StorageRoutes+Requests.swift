@@ -13,7 +13,7 @@ extension StorageRoutes {
     func fetch(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         let wanted = try FetchRequest(await message(request.request))
         try check(wanted.keys.count, limits.keys, "keys")
-        return try await lines { spool in
+        return try await lines(for: request.client) { spool in
             let answer = try await collection.engine.fetch(wanted)
             for item in answer.value { try spool.append(item.line(wanted.fields)) }
             return JSONObjectWriter.ending { answer.report.add(to: &$0) }
@@ -33,7 +33,7 @@ extension StorageRoutes {
             }
             return limit
         }
-        return try await lines { spool in
+        return try await lines(for: request.client) { spool in
             let progress = Locked((hasBegun: false, count: 0))
             let answer = try await collection.engine.scan(wanted) {
                 let restarts = progress.withLock { progress in
@@ -123,9 +123,13 @@ extension StorageRoutes {
 
     /// Answers with lines of JSON, of which the last one says that there are no others, or why there are none.
     ///
-    /// - Parameter body: Appends the lines, and returns the last one.
-    func lines(_ body: @escaping @Sendable (AnswerSpool) async throws -> [UInt8]) async throws -> Response {
-        let spool = AnswerSpool(maximumBytes: limits.answerBytes, space: answerFiles)
+    /// - Parameters:
+    ///   - client: The client that reads them.
+    ///   - body: Appends the lines, and returns the last one.
+    func lines(
+        for client: StorageClient, _ body: @escaping @Sendable (AnswerSpool) async throws -> [UInt8]
+    ) async throws -> Response {
+        let spool = AnswerSpool(maximumBytes: limits.answerBytes, space: answerFiles, client: client.id)
         let task = Task {
             do {
                 try spool.append(try await body(spool))

@@ -62,7 +62,7 @@ public struct StorageRoutes: Sendable {
         scopes = ScopedCollections(collections)
         receipts = collections.receipts.map { Receipts(storage: $0.backend, lifetime: limits.receiptSeconds) }
         streams = OpenStreams(limits)
-        answerFiles = AnswerFileSpace(maximum: limits.totalAnswerFileBytes, metrics)
+        answerFiles = AnswerFileSpace(limits, metrics)
         rate = RateLimit(limits)
         readiness = Readiness(within: .seconds(2)) { try await collections.check() }
         eventStreams = EventStreams(access: access)

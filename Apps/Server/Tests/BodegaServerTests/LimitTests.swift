@@ -14,8 +14,8 @@ struct LimitTests {
 
     init() { tokens = AccessTokens(storage: database.collection(named: "tokens")) }
 
-    private func token() async throws -> String {
-        try await tokens.create(name: "a", grants: [AccessGrant()]).token
+    private func token(_ name: String = "a") async throws -> String {
+        try await tokens.create(name: name, grants: [AccessGrant()]).token
     }
 
     private func server(_ change: (inout StorageServerOptions) -> Void) async throws -> TestServer {
@@ -199,6 +199,30 @@ struct LimitTests {
         while !metrics.text.contains("emporium_answer_file_bytes 0\n") {
             #expect(try await response(server, "", token).status == .ok)
         }
+    }
+
+    @Test("ends an answer that would take more space on disk than there is for a client, and no other client's")
+    func answerFilesOfClient() async throws {
+        let metrics = StorageServerMetrics()
+        let server = try await server { options in
+            (options.limits.answerFileBytes, options.metrics) = (96 << 20, metrics)
+        }
+        let (own, other) = (try await token(), try await token("b"))
+        try await fill(megabytes: 64)
+        let readers = [try scan(server, own), try scan(server, own)]
+        while metrics.text.contains("emporium_refused_total{limit=\"answerFiles\"} 0\n") {
+            #expect(try await response(server, "", own).status == .ok)
+        }
+        #expect(await (try scan(server, other)).receive().contains(#"{"end":true"#))
+        let answers = [await readers[0].receive(), await readers[1].receive()]
+        let cut = answers.filter { !$0.contains(#"{"end":true"#) }
+        #expect(!cut.isEmpty)
+        for answer in cut {
+            #expect(answer.contains(#"{"error":{"code":"storageFull""#))
+            #expect(answer.contains("all space that one may have for them"))
+        }
+        // The space is free again.
+        #expect(await (try scan(server, own)).receive().contains(#"{"end":true"#))
     }
 
     @Test("keeps the order of an answer that is in memory and on disk")
