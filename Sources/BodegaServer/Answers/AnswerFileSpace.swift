@@ -21,20 +21,25 @@ final class AnswerFileSpace: Sendable {
 
     /// Takes space for bytes of a client.
     func take(_ count: Int, for client: ExactText) throws {
-        let full = used.withLock { used -> String? in
+        let error = used.withLock { used -> StorageError? in
             let own = used.byClient[client, default: 0]
             guard count <= limits.answerFileBytes - own else {
-                return "The answers that this client has not read use all space that one may have for them."
+                return StorageError(
+                    .tooLarge,
+                    """
+                    The answers that this client has not read are larger than \(limits.answerFileBytes) bytes, the \
+                    limit. Read them first, or ask for less.
+                    """)
             }
             guard count <= limits.totalAnswerFileBytes - used.total else {
-                return "The answers that clients have not read use all space for them."
+                return StorageError(.storageFull, "The answers that clients have not read use all space for them.")
             }
             (used.total, used.byClient[client]) = (used.total + count, own + count)
             return nil
         }
-        if let full {
+        if let error {
             metrics?.refused(.answerFiles)
-            throw StorageError(.storageFull, full)
+            throw error
         }
     }
 

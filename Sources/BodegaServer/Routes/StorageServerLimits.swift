@@ -25,7 +25,7 @@ public struct StorageServerLimits: Sendable {
     /// The maximum number of streams of events that a client has open; by default 100.
     public var streams = 100
     /// The maximum number of bytes of the temporary files with answers that a client has not read yet; by default
-    /// 16 GiB, which is half of ``totalAnswerFileBytes``. An answer beyond it ends with the error `storageFull`.
+    /// 16 GiB, which is half of ``totalAnswerFileBytes``. An answer beyond it ends with the error `tooLarge`.
     public var answerFileBytes = 16 << 30
     /// The number of seconds after which a request with an idempotency key is forgotten, see
     /// ``StorageCollections/receipts``; by default an hour. A client must not send it again later.
