@@ -17,6 +17,8 @@ import RecordCoder
 struct Receipts: Sendable {
     /// The number of old notes that a request with a key removes at most; it writes one.
     private static let removals = 10
+    /// How far the clock may be set back without the loss of notes, in seconds: a day.
+    private static let clockCorrection = 86_400.0
 
     let storage: any StorageBackend
     /// How long a note is kept.
@@ -76,9 +78,10 @@ struct Receipts: Sendable {
     private func removeOld() async {
         do {
             let now = storage.now()
-            // A note of a later time was written when the clock was ahead. It would stay until then, and all others
-            // behind it.
-            let kept = now.addingTimeInterval(-lifetime)...now.addingTimeInterval(lifetime)
+            // A note of a later time was written before the clock was set back, maybe just before, so it must not go
+            // yet. One of a much later time would stay until then, and all others behind it.
+            let latest = now.addingTimeInterval(max(lifetime, Self.clockCorrection))
+            let kept = now.addingTimeInterval(-lifetime)...latest
             let old = Locked<[CacheKey]>([])
             _ = try await storage.scan(ScanRequest(isShort: true)) {
                 old.withLock { $0 = [] }

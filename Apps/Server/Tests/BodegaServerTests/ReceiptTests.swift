@@ -254,6 +254,17 @@ struct ReceiptTests {
         for number in 30..<40 { _ = try await send(server, batch("\(number)"), key: "\(number)") }
         #expect(try await receipts.fetchCount() == 10)
     }
+
+    @Test("Notes stay when the clock is corrected by hours", arguments: [3_601.0, 10_800, 86_000])
+    func clockCorrected(_ seconds: Double) async throws {
+        let clock = TestClock()
+        let (server, receipts) = try await server(by: clock)
+        clock.advance(by: seconds)
+        for number in 0..<20 { _ = try await send(server, batch("\(number)"), key: "\(number)") }
+        clock.advance(by: -seconds)
+        for number in 20..<30 { _ = try await send(server, batch("\(number)"), key: "\(number)") }
+        #expect(try await receipts.fetchCount() == 30)
+    }
 }
 
 /// A clock that stands still until it is moved.
