@@ -21,8 +21,6 @@ final class AnswerSpool: Sendable {
         var tail = ByteBuffer()
         var file: StreamFile?
         var fileOffset = 0
-        /// The space that the file takes.
-        var fileBytes = 0
         var total = 0
         var end: Result<Void, any Error>?
         var isAbandoned = false
@@ -33,13 +31,12 @@ final class AnswerSpool: Sendable {
 
     private let state = Locked(State())
     private let maximumBytes: Int
-    private let space: ClientSpace
+    private let space: AnswerFileSpace
 
-    init(maximumBytes: Int, space: AnswerFileSpace, client: String) {
-        (self.maximumBytes, self.space) = (maximumBytes, ClientSpace(space: space, client: ExactText(client)))
+    init(_ space: RequestSpace, _ limits: StorageServerLimits, _ metrics: StorageServerMetrics?) {
+        maximumBytes = limits.answerBytes
+        self.space = AnswerFileSpace(space: space, limit: limits.answerFileBytes, metrics: metrics)
     }
-
-    deinit { state.withLock { $0.closeFile(space) } }
 
     /// Whether a line was appended.
     var hasBegun: Bool { state.withLock { $0.total > 0 } }
@@ -133,34 +130,49 @@ final class AnswerSpool: Sendable {
     }
 }
 
-/// The space of a client for answers that it has not read.
-private struct ClientSpace {
-    let space: AnswerFileSpace
-    let client: ExactText
+/// The space for the file of an answer.
+private struct AnswerFileSpace {
+    let space: RequestSpace
+    let limit: Int
+    let metrics: StorageServerMetrics?
 
-    func take(_ count: Int) throws { try space.take(count, for: client) }
+    func take(_ count: Int) throws {
+        do {
+            try space.take(count)
+        } catch SharedSpace.Shortage.ofClient {
+            metrics?.refused(.answerFiles)
+            throw StorageError(
+                .tooLarge,
+                """
+                The answers that this client has not read are larger than \(limit) bytes, the limit. Read them first, \
+                or ask for less.
+                """)
+        } catch SharedSpace.Shortage.ofAll {
+            metrics?.refused(.answerFiles)
+            throw StorageError(.storageFull, "The answers that clients have not read use all space for them.")
+        }
+    }
 
-    func giveBack(_ count: Int) { space.giveBack(count, of: client) }
+    func giveBack() { space.giveBack() }
 }
 
 extension AnswerSpool.State {
-    fileprivate mutating func moveTailToFile(_ space: ClientSpace) throws {
+    fileprivate mutating func moveTailToFile(_ space: AnswerFileSpace) throws {
         let tail = tail
         self.tail.clear()
         try tail.withUnsafeReadableBytes { try write($0, to: space) }
     }
 
-    fileprivate mutating func write(_ bytes: UnsafeRawBufferPointer, to space: ClientSpace) throws {
+    fileprivate mutating func write(_ bytes: UnsafeRawBufferPointer, to space: AnswerFileSpace) throws {
         let file = try file ?? StreamFile.temporary()
         if self.file == nil { (self.file, fileOffset) = (file, 0) }
         try space.take(bytes.count)
-        fileBytes += bytes.count
         try file.blockingAppend(bytes)
     }
 
-    fileprivate mutating func closeFile(_ space: ClientSpace) {
-        space.giveBack(fileBytes)
-        (file, fileBytes) = (nil, 0)
+    fileprivate mutating func closeFile(_ space: AnswerFileSpace) {
+        space.giveBack()
+        file = nil
     }
 
     fileprivate mutating func takeReader() -> CheckedContinuation<Void, Never>? {

@@ -63,6 +63,8 @@ enum RequestRefusal: Error {
     /// With the time after which the client may send another one.
     case tooManyRequests(Duration)
     case isBusy
+    /// There is no memory for the body of the request.
+    case noMemory(SharedSpace.Shortage)
     case misdirected
     case notOneHost
     case notJSON
@@ -99,6 +101,10 @@ enum RequestRefusal: Error {
                 (.tooManyRequests, "rateLimited", "The client sends more requests than it may.")
             case .isBusy:
                 (.serviceUnavailable, "rateLimited", "The server has as many open streams as it may have.")
+            case .noMemory(.ofClient):
+                (.tooManyRequests, "rateLimited", "The client sends more bytes at the same time than it may.")
+            case .noMemory(.ofAll):
+                (.serviceUnavailable, "rateLimited", "The server receives as many bytes at the same time as it may.")
             case .rangeNotSatisfiable: (.rangeNotSatisfiable, "invalidArgument", "The item has no such range.")
             }
         let body = JSONObjectWriter.line([
@@ -107,7 +113,7 @@ enum RequestRefusal: Error {
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         switch self {
         case .wrongMethod(let allowed): headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ")
-        case .tooManyStreams, .isBusy: headers[.retryAfter] = "5"
+        case .tooManyStreams, .isBusy, .noMemory: headers[.retryAfter] = "5"
         case .tooManyRequests(let wait): headers[.retryAfter] = String(wait.roundedUpSeconds)
         case .unauthorized: headers[.wwwAuthenticate] = "Bearer"
         case .rangeNotSatisfiable(let count): headers[.contentRange] = "bytes */\(count)"

@@ -9,7 +9,7 @@ import RecordCoder
 extension StorageRoutes {
 
     func changes(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
-        let wanted = try ChangesRequest(await message(request.request))
+        let wanted = try ChangesRequest(await message(request))
         let part = try ChangesPart(collection.engine, wanted, request.mask)
         return try await lines(for: request.client) { spool in
             let answers = try await [part].append(of: collection.engine.database, to: spool) { _ in }
@@ -22,7 +22,7 @@ extension StorageRoutes {
     ///
     /// The log of a scope with a filter is not read at a moment, so such a collection is refused.
     func changes(_ request: ClientRequest, of client: StorageClient) async throws -> Response {
-        let wanted = try ManyChangesRequest(await message(request.request)).parts
+        let wanted = try ManyChangesRequest(await message(request)).parts
         try check(wanted.count, limits.batches, "collections")
         var parts: [ChangesPart] = []
         for (name, wanted) in wanted {

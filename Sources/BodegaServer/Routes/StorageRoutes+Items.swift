@@ -53,7 +53,7 @@ extension StorageRoutes {
         guard request.request.headers[.contentRange] == nil else {
             throw StorageError(.invalidArgument, "A part of an item can't be written. Send all of it.")
         }
-        let data = try await body(of: request.request)
+        let data = try await body(of: request)
         let key = try request.key()
         try await change(.write(key: key, data: data), request, claim(request, data), in: collection, key: key)
         return Response(status: .noContent, headers: [.eTag: data.entityTag])

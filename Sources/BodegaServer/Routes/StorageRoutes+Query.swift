@@ -12,7 +12,7 @@ extension StorageRoutes {
     /// Answers with the items that meet a filter, a page at a time, or with their number.
     func query(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         let wanted = try ItemQuery(
-            await message(request.request), of: collection.name, seconds: limits.querySeconds)
+            await message(request), of: collection.name, seconds: limits.querySeconds)
         let reader = StorageReader(collection.engine)
         return try await lines(for: request.client) { spool in
             if wanted.isCount {

@@ -11,7 +11,7 @@ import RecordCoder
 extension StorageRoutes {
 
     func fetch(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
-        let wanted = try FetchRequest(await message(request.request))
+        let wanted = try FetchRequest(await message(request))
         try check(wanted.keys.count, limits.keys, "keys")
         return try await lines(for: request.client) { spool in
             let answer = try await collection.engine.fetch(wanted)
@@ -21,7 +21,7 @@ extension StorageRoutes {
     }
 
     func scan(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
-        let wanted = try ScanRequest(await message(request.request))
+        let wanted = try ScanRequest(await message(request))
         let scans = wanted.scans.count + wanted.counted.count + wanted.within.reduce(0) { $0 + $1.count }
         try check(scans, limits.scans, "scans")
         guard wanted.countLimit >= 0 else {
@@ -67,7 +67,7 @@ extension StorageRoutes {
     }
 
     func batch(_ request: ClientRequest, of client: StorageClient) async throws -> Response {
-        let body = try await body(of: request.request)
+        let body = try await body(of: request)
         let wanted = try BatchRequest(JSONPart(body))
         try check(wanted.parts.count, limits.batches, "batches")
         // Its only effect is a note, see `Receipts`, which takes space.
@@ -93,12 +93,12 @@ extension StorageRoutes {
     }
 
     func createIndex(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
-        try await collection.engine.createIndex(StorageIndex(message(request.request)))
+        try await collection.engine.createIndex(StorageIndex(message(request)))
         return Response(status: .noContent)
     }
 
     func removeIndex(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
-        try await collection.engine.removeIndex(StorageIndex(message(request.request)))
+        try await collection.engine.removeIndex(StorageIndex(message(request)))
         return Response(status: .noContent)
     }
 
@@ -107,7 +107,7 @@ extension StorageRoutes {
     }
 
     func declareReferences(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
-        let references: [StorageReference] = try await message(request.request).list()
+        let references: [StorageReference] = try await message(request).list()
         guard let engine = collection.engine.references else {
             throw StorageError(.invalidArgument, "The collection can keep no references.")
         }
@@ -129,10 +129,10 @@ extension StorageRoutes {
     func lines(
         for client: StorageClient, _ body: @escaping @Sendable (AnswerSpool) async throws -> [UInt8]
     ) async throws -> Response {
-        let spool = AnswerSpool(maximumBytes: limits.answerBytes, space: answerFiles, client: client.id)
-        let task = Task {
+        let spool = AnswerSpool(RequestSpace(answerFiles, client), limits, metrics)
+        let task = Task { [turns] in
             do {
-                try spool.append(try await body(spool))
+                try spool.append(try await turns.run(for: client) { try await body(spool) })
                 spool.end(.success(()))
             } catch {
                 spool.end(.failure(error))

@@ -35,7 +35,11 @@ public struct StorageRoutes: Sendable {
     let scopes: ScopedCollections
     let receipts: Receipts?
     let streams: OpenStreams
-    let answerFiles: AnswerFileSpace
+    let answerFiles: SharedSpace
+    /// The memory for the bodies of requests.
+    private let bodies: SharedSpace
+    /// The turns of the clients in reads of many items.
+    let turns: ClientTurns
     let metrics: StorageServerMetrics?
     private let rate: RateLimit
     private let readiness: Readiness
@@ -62,7 +66,11 @@ public struct StorageRoutes: Sendable {
         scopes = ScopedCollections(collections)
         receipts = collections.receipts.map { Receipts(storage: $0.backend, lifetime: limits.receiptSeconds) }
         streams = OpenStreams(limits)
-        answerFiles = AnswerFileSpace(limits, metrics)
+        answerFiles = SharedSpace(perClient: limits.answerFileBytes, total: limits.totalAnswerFileBytes)
+        bodies = SharedSpace(
+            perClient: max(limits.bodyBytes, limits.requestBytes),
+            total: max(limits.totalBodyBytes, limits.requestBytes))
+        turns = ClientTurns(limit: limits.concurrentReads)
         rate = RateLimit(limits)
         readiness = Readiness(within: .seconds(2)) { try await collections.check() }
         eventStreams = EventStreams(access: access)
@@ -149,6 +157,8 @@ public struct StorageRoutes: Sendable {
         let parameters: [String: String]
         /// Replaces the origins of the client's changes.
         let mask: OriginMask
+        /// The memory for the body.
+        let space: RequestSpace
     }
 
     /// A collection as a client sees it.
@@ -179,7 +189,9 @@ public struct StorageRoutes: Sendable {
                 }
                 let mask = OriginMask(client: access is OpenAccess ? nil : client.id)
                 return try await body(
-                    ClientRequest(request: request, client: client, parameters: parameters, mask: mask), client)
+                    ClientRequest(
+                        request: request, client: client, parameters: parameters, mask: mask,
+                        space: RequestSpace(bodies, client)), client)
             } catch let refusal as RequestRefusal {
                 if let limit = refusal.limit { metrics?.refused(limit) }
                 return refusal.response().answering(request)
@@ -227,36 +239,6 @@ public struct StorageRoutes: Sendable {
     func collection(_ name: String, of client: StorageClient) async throws -> ClientCollection {
         guard let engine = try await scopes.engine(name, client) else { throw RequestRefusal.notFound }
         return ClientCollection(name: name, engine: engine)
-    }
-
-    /// Reads the message in the body of a request.
-    func message(_ request: Request) async throws -> JSONPart {
-        try JSONPart(await body(of: request))
-    }
-
-    func body(of request: Request) async throws -> Data {
-        // SwiftNIO decodes only this one; see RFC 9112, section 6.1.
-        guard request.headers[.transferEncoding].map({ $0.lowercased() == "chunked" }) ?? true else {
-            throw RequestRefusal.unknownTransferCoding
-        }
-        let codings = request.headers[.contentEncoding]?.split(separator: ",") ?? []
-        guard codings.allSatisfy({ $0.trimmingCharacters(in: .whitespaces).lowercased() == "identity" }) else {
-            throw RequestRefusal.isEncoded
-        }
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limits.requestBytes {
-            throw bodyTooLarge()
-        }
-        do {
-            return try await Data(request.body.collect(upTo: limits.requestBytes).readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw bodyTooLarge()
-        }
-    }
-
-    private func bodyTooLarge() -> StorageError {
-        metrics?.refused(.bodies)
-        return StorageError(
-            .tooLarge, "The body of the request is larger than \(limits.requestBytes) bytes, the limit.")
     }
 }
 
@@ -374,6 +356,7 @@ extension RequestRefusal {
         switch self {
         case .tooManyStreams, .isBusy: .streams
         case .tooManyRequests: .rate
+        case .noMemory: .bodies
         default: nil
         }
     }

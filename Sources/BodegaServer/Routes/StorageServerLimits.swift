@@ -27,6 +27,13 @@ public struct StorageServerLimits: Sendable {
     /// The maximum number of bytes of the temporary files with answers that a client has not read yet; by default
     /// 16 GiB, which is half of ``totalAnswerFileBytes``. An answer beyond it ends with the error `tooLarge`.
     public var answerFileBytes = 16 << 30
+    /// The maximum number of bytes of the bodies of requests that a client sends at the same time, which are in memory
+    /// until a request is answered; by default 256 MiB, and never less than ``requestBytes``. A request beyond it gets
+    /// the status 429.
+    public var bodyBytes = 256 << 20
+    /// The maximum number of scans, queries, and reads of several items or of changes of a client that run at the same
+    /// time; by default 4, so that those of one client don't hold up others. A further one waits.
+    public var concurrentReads = 4
     /// The number of seconds after which a request with an idempotency key is forgotten, see
     /// ``StorageCollections/receipts``; by default an hour. A client must not send it again later.
     public var receiptSeconds = 3_600.0
@@ -49,6 +56,9 @@ public struct StorageServerLimits: Sendable {
     /// The maximum number of streams of events of all clients; by default 20,000. A client beyond it gets the status
     /// 503.
     public var totalStreams = 20_000
+    /// The maximum number of bytes of the bodies of requests of all clients at the same time; by default 512 MiB, and
+    /// never less than ``requestBytes``. A request beyond it gets the status 503.
+    public var totalBodyBytes = 512 << 20
     /// The maximum number of bytes of all temporary files with answers that clients have not read yet; by default
     /// 32 GiB. An answer beyond it ends with the error `storageFull`.
     public var totalAnswerFileBytes = 32 << 30
