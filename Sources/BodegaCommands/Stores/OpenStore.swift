@@ -110,8 +110,8 @@ extension StorageAddress {
         } catch let error as StorageError where error.code == .invalidArgument {
             throw ToolError(.usage, error.message)
         } catch var error as StorageError {
-            if error.code == .unauthorized {
-                error.message += token == nil ? " Give it with BODEGA_TOKEN or --token-file FILE." : ""
+            if error.code == .unauthorized, token == nil {
+                error.message = "\(error.message.sentence) Give it with BODEGA_TOKEN or --token-file FILE."
             }
             error.message += " \(self)"
             throw error

@@ -125,7 +125,7 @@ struct SyncSession: Sendable {
     private func error(_ reason: String) async throws -> ToolError {
         let count = try await outbox.fetchPending().count
         let left = count == 0 ? "" : " \(Counted.text(count, "change")) \(count == 1 ? "stays" : "stay") in the outbox."
-        return ToolError(.failure, "\(reason)\(left) Run the same command again to continue.")
+        return ToolError(.failure, "\(reason.sentence)\(left) Run the same command again to continue.")
     }
 
     // MARK: Until interrupted
