@@ -105,11 +105,12 @@ extension SQLiteFile {
             guard turn.try() else { return false }
             defer { turn.unlock() }
             try pool.emptyLog()
+            let place = pool.place.isDeleted ? pool.place.lost : pool.place
             guard case .pool(_, let commits)? = beginClosing() else { return true }
             commits.end()
             defer {
                 starts.noteClosing()
-                noteSuspended(at: pool.place)
+                noteSuspended(at: place)
             }
             try pool.close()
             return true

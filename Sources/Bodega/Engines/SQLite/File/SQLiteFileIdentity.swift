@@ -27,6 +27,30 @@ struct SQLiteFileIdentity: Sendable {
         paths = path == resolved ? [path] : [path, resolved]
     }
 
+    private init(lost place: SQLiteFileIdentity) {
+        (identity, paths, resolved) = (nil, place.paths, place.resolved)
+    }
+
+    /// Whether no path leads to the open file any more, so that another one may get its number when it is closed. Also
+    /// if that can't be determined.
+    var isDeleted: Bool {
+        var isDeleted = true
+        do {
+            for name in try FileManager.default.contentsOfDirectory(atPath: "/dev/fd") {
+                var status = stat()
+                guard SQLiteReadRegistry.Identity("/dev/fd/" + name) == identity, stat("/dev/fd/" + name, &status) == 0
+                else { continue }
+                isDeleted = status.st_nlink == 0
+            }
+        } catch {
+            return true
+        }
+        return isDeleted
+    }
+
+    /// The place without a file.
+    var lost: SQLiteFileIdentity { SQLiteFileIdentity(lost: self) }
+
     /// Checks that the file is still in its place, with a system call for each path.
     ///
     /// - Throws: ``StorageError/Code/placeRemoved`` if it was removed or replaced, or if a symbolic link was changed;
