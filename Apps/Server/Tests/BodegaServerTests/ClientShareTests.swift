@@ -43,6 +43,23 @@ struct ClientShareTests {
         await end(try begin(server, token))
     }
 
+    private func received(_ metrics: StorageServerMetrics) -> Int {
+        let lines = metrics.text.split(separator: "\n")
+        return lines.lazy.compactMap { $0.wholeMatch(of: /emporium_request_bytes_total (\d+)/)?.1 }.compactMap {
+            Int($0)
+        }
+        .first ?? 0
+    }
+
+    /// Waits until what others have sent has arrived, because otherwise a later request could be admitted before.
+    private func waitUntil(_ server: TestServer, _ metrics: StorageServerMetrics, hasReceived bytes: Int) async throws {
+        while received(metrics) < bytes {
+            let probe = try RawConnection(port: server.port)
+            probe.send("GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(await probe.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 204"))
+        }
+    }
+
     @Test("is limited in the bodies that it sends at the same time, alone and with all others")
     func bodies() async throws {
         let metrics = StorageServerMetrics()
@@ -53,13 +70,15 @@ struct ClientShareTests {
         }
         let (own, other, third) = (try await token("a"), try await token("b"), try await token("c"))
         var stopped = [try begin(server, own), try begin(server, own)]
-        // Until what the two have sent has arrived.
+        try await waitUntil(server, metrics, hasReceived: 2 * (Self.bodyBytes - 1))
         var answer = ""
         repeat { answer = try await write(server, own) } while answer.hasPrefix("HTTP/1.1 204")
         #expect(answer.hasPrefix("HTTP/1.1 429") && answer.lowercased().contains("retry-after: 5"))
         #expect(metrics.text.contains("emporium_refused_total{limit=\"bodies\"} 1\n"))
         #expect(try await write(server, other).hasPrefix("HTTP/1.1 204"))
+        let before = received(metrics)
         stopped.append(try begin(server, other))
+        try await waitUntil(server, metrics, hasReceived: before + Self.bodyBytes - 1)
         repeat { answer = try await write(server, third) } while answer.hasPrefix("HTTP/1.1 204")
         #expect(answer.hasPrefix("HTTP/1.1 503") && answer.lowercased().contains("retry-after: 5"))
         for connection in stopped { #expect(await end(connection).hasPrefix("HTTP/1.1 204")) }

@@ -34,18 +34,17 @@ struct SQLiteFileIdentity: Sendable {
     /// Whether no path leads to the open file any more, so that another one may get its number when it is closed. Also
     /// if that can't be determined.
     var isDeleted: Bool {
-        var isDeleted = true
         do {
             for name in try FileManager.default.contentsOfDirectory(atPath: "/dev/fd") {
+                let path = "/dev/fd/" + name
                 var status = stat()
-                guard SQLiteReadRegistry.Identity("/dev/fd/" + name) == identity, stat("/dev/fd/" + name, &status) == 0
-                else { continue }
-                isDeleted = status.st_nlink == 0
+                guard SQLiteReadRegistry.Identity(path) == identity, stat(path, &status) == 0 else { continue }
+                return status.st_nlink == 0
             }
         } catch {
-            return true
+            // The safe answer: the file is not opened again.
         }
-        return isDeleted
+        return true
     }
 
     /// The place without a file.
