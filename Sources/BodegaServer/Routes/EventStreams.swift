@@ -5,25 +5,20 @@ import ServiceLifecycle
 
 /// The open streams of events, which share the tasks that wake them.
 ///
-/// 1. A stream waits for its ``StreamWakeup``.
-/// 2. For each client and collection with streams, a task follows the signals of the log, and wakes these streams.
+/// 1. A stream waits for its ``StreamWakeup``, and then sends its ``StreamedChanges``.
+/// 2. For each log with streams, a task follows its signals, and wakes these streams. Clients without filters share the
+///    log of a collection.
 /// 3. One task follows the changes of access, and wakes all.
 /// 4. A timer fires at the next turn of half a second at which a stream has to be woken, for its heartbeat or because
 ///    the right of its client ends. The heartbeats of many streams are spread over the turns.
 ///
 /// The tasks end with the last stream for which they run. `state` is guarded by its lock.
 final class EventStreams: Sendable {
-    /// A collection as a client sees it.
-    struct Place: Hashable {
-        let client: ExactText
-        let collection: ExactText
-
-        init(client: String, collection: String) {
-            (self.client, self.collection) = (ExactText(client), ExactText(collection))
-        }
-    }
-
+    /// A log, with the streams that send its changes.
     private struct Followed {
+        /// An engine with this log, so that no other log gets its identity.
+        let engine: ScopedStorageEngine
+        let changes: StreamedChanges
         var wakeups: [Int: StreamWakeup] = [:]
         var task: Task<Void, Never>?
     }
@@ -34,7 +29,7 @@ final class EventStreams: Sendable {
     }
 
     private struct State {
-        var followed: [Place: Followed] = [:]
+        var followed: [ObjectIdentifier: Followed] = [:]
         var lastNumber = 0
         /// The one that follows the changes of access, while there are streams.
         var task: Task<Void, Never>?
@@ -63,28 +58,41 @@ final class EventStreams: Sendable {
         }
     }
 
-    /// Runs a closure as a stream, which is woken in the meantime.
+    /// Runs a closure as a stream of an engine's log, which is woken in the meantime.
     func withStream(
-        _ place: Place, _ log: any StorageLog, _ wakeup: StreamWakeup, _ body: () async throws -> Void
+        of engine: ScopedStorageEngine, _ log: any StorageLog, _ wakeup: StreamWakeup,
+        _ body: (StreamedChanges) async throws -> Void
     ) async throws {
-        let number = open(place, log, wakeup)
-        defer { close(place, number) }
+        let (number, changes) = open(engine, log, wakeup)
+        defer { close(engine.logIdentity, number) }
         try await withGracefulShutdownHandler {
-            try await body()
+            try await body(changes)
         } onGracefulShutdown: {
             wakeup.wake(.end)
         }
     }
 
-    private func open(_ place: Place, _ log: any StorageLog, _ wakeup: StreamWakeup) -> Int {
-        state.withLock { state in
+    private func open(
+        _ engine: ScopedStorageEngine, _ log: any StorageLog, _ wakeup: StreamWakeup
+    ) -> (number: Int, changes: StreamedChanges) {
+        let identity = engine.logIdentity
+        return state.withLock { state in
             state.lastNumber += 1
-            state.followed[place, default: Followed()].wakeups[state.lastNumber] = wakeup
-            if state.followed[place]?.task == nil {
-                state.followed[place]?.task = Task { [weak self] in
-                    for await _ in log.changeSignals(excluding: nil) { self?.wake(place) }
+            var followed = state.followed[identity] ?? Followed(engine: engine, changes: StreamedChanges(log: log))
+            let changes = followed.changes
+            changes.join()
+            followed.wakeups[state.lastNumber] = wakeup
+            if followed.task == nil {
+                followed.task = Task { [weak self] in
+                    for await _ in log.changeSignals(excluding: nil) {
+                        changes.noteSignal()
+                        self?.wake(identity)
+                    }
+                    changes.noteEndOfSignals()
+                    self?.wake(identity)
                 }
             }
+            state.followed[identity] = followed
             if state.task == nil {
                 let access = access
                 state.task = Task { [weak self] in
@@ -93,16 +101,17 @@ final class EventStreams: Sendable {
                 state.turn = turn
             }
             setTimer(to: nextTurn(of: state.lastNumber, wakeup, after: turn, Date()), in: &state)
-            return state.lastNumber
+            return (state.lastNumber, changes)
         }
     }
 
-    private func close(_ place: Place, _ number: Int) {
+    private func close(_ identity: ObjectIdentifier, _ number: Int) {
         let ended = state.withLock { state in
-            state.followed[place]?.wakeups[number] = nil
+            state.followed[identity]?.wakeups[number] = nil
+            state.followed[identity]?.changes.leave()
             var ended: [Task<Void, Never>] = []
-            if let followed = state.followed[place], followed.wakeups.isEmpty {
-                state.followed[place] = nil
+            if let followed = state.followed[identity], followed.wakeups.isEmpty {
+                state.followed[identity] = nil
                 if let task = followed.task { ended.append(task) }
             }
             if state.followed.isEmpty {
@@ -114,8 +123,8 @@ final class EventStreams: Sendable {
         for task in ended { task.cancel() }
     }
 
-    private func wake(_ place: Place) {
-        let wakeups = state.withLock { $0.followed[place].map { Array($0.wakeups.values) } ?? [] }
+    private func wake(_ identity: ObjectIdentifier) {
+        let wakeups = state.withLock { $0.followed[identity].map { Array($0.wakeups.values) } ?? [] }
         for wakeup in wakeups { wakeup.wake(.changes) }
     }
 

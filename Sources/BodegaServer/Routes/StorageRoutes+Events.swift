@@ -29,9 +29,8 @@ extension StorageRoutes {
                 let wakeup = StreamWakeup(expiresAt: request.client.expiresAt)
                 try await request.request.body.consumeWithInboundCloseHandler { _ in
                     try await streams.run(of: request.client) {
-                        let place = EventStreams.Place(client: request.client.id, collection: collection.name)
-                        try await eventStreams.withStream(place, log, wakeup) {
-                            try await send(log, since: start, to: output, request, wakeup)
+                        try await eventStreams.withStream(of: collection.engine, log, wakeup) { changes in
+                            try await send(changes, since: start, to: output, request, wakeup)
                         }
                     }
                 } onInboundClosed: {
@@ -42,10 +41,10 @@ extension StorageRoutes {
     }
 
     private func send(
-        _ log: any StorageLog, since start: StorageCursor, to output: EventWriter, _ request: ClientRequest,
+        _ changes: StreamedChanges, since start: StorageCursor, to output: EventWriter, _ request: ClientRequest,
         _ wakeup: StreamWakeup
     ) async throws {
-        try await output.write("id: \(start.rawValue)\nevent: begin\ndata: {}\n\n")
+        try await output.write(.event("begin", start, "{}"))
         let token = request.request.bearer
         var cursor = start
         while true {
@@ -54,29 +53,12 @@ extension StorageRoutes {
             // A stream must not outlive the right to it, also where changes of access are not signaled.
             guard let client = try await access.client(bearing: token), client.isValid, client.id == request.client.id
             else { return }
-            if reasons.contains(.time) { try await output.write(":\n\n") }
-            cursor = try await sendChanges(log, since: cursor, to: output)
-        }
-    }
-
-    private func sendChanges(
-        _ log: any StorageLog, since start: StorageCursor, to output: EventWriter
-    ) async throws -> StorageCursor {
-        var (cursor, isComplete) = (start, false)
-        while !isComplete {
-            guard let delta = try await log.fetchChanges(ChangesRequest(since: cursor)).value else {
-                cursor = try await log.fetchCursor()
-                try await output.write("id: \(cursor.rawValue)\nevent: gap\ndata: {}\n\n")
-                continue
+            if reasons.contains(.time) { try await output.write(ByteBuffer(string: ":\n\n")) }
+            while let event = try await changes.next(after: cursor) {
+                if let text = event.text { try await output.write(text) }
+                cursor = event.cursor
             }
-            (cursor, isComplete) = (delta.cursor, delta.isComplete)
-            if delta.changes.isEmpty { continue }
-            var bytes: [UInt8] = []
-            delta.changes.encode(into: &bytes)
-            try await output.write(
-                "id: \(cursor.rawValue)\nevent: changes\ndata: \(String(decoding: bytes, as: UTF8.self))\n\n")
         }
-        return cursor
     }
 }
 
@@ -91,7 +73,7 @@ private final class EventWriter: @unchecked Sendable {
 
     init(_ writer: any ResponseBodyWriter) { self.writer = writer }
 
-    func write(_ text: String) async throws { try await writer.write(inParts: ByteBuffer(string: text)) }
+    func write(_ text: ByteBuffer) async throws { try await writer.write(inParts: text) }
 
     func finish() async throws { try await writer.finish(nil) }
 }

@@ -164,7 +164,7 @@ public struct StorageRoutes: Sendable {
     /// A collection as a client sees it.
     struct ClientCollection {
         let name: String
-        let engine: any StorageBackend
+        let engine: ScopedStorageEngine
     }
 
     /// Adds a route for valid clients, which answers errors as problems.
@@ -308,12 +308,12 @@ final class ScopedCollections: Sendable {
     private static let maximum = 10_000
 
     private let collections: StorageCollections
-    private let engines = Locked<[Place: any StorageBackend]>([:])
+    private let engines = Locked<[Place: ScopedStorageEngine]>([:])
     private let logs = Locked<[ExactText: ScopedLogs]>([:])
 
     init(_ collections: StorageCollections) { self.collections = collections }
 
-    func engine(_ name: String, _ client: StorageClient) async throws -> (any StorageBackend)? {
+    func engine(_ name: String, _ client: StorageClient) async throws -> ScopedStorageEngine? {
         guard let scope = client.scope(of: name) else { return nil }
         let place = Place(client: ExactText(client.id), collection: ExactText(name))
         if let engine = engines.withLock({ $0[place] }) { return engine }

@@ -1,6 +1,6 @@
 /// The log of the items of a scope, see ``ScopedLogs``.
 final class ScopedLog: StorageLog {
-    private let logs: ScopedLogs
+    let logs: ScopedLogs
     private let scope: StorageScope
     private let number: Int
     private let beginning = AsyncLock()

@@ -65,6 +65,11 @@ public struct ScopedStorageEngine: StorageBackend {
         return hidesItems ? ScopedLogReader(log: scopedLog, engine: self) : log
     }
 
+    /// Engines of which this is equal have the same ``log``, as long as one of them exists.
+    package var logIdentity: ObjectIdentifier {
+        hidesItems ? ObjectIdentifier(scopedLog) : ObjectIdentifier(scopedLog.logs)
+    }
+
     public var indexes: (any StorageIndexes)? { base.indexes.map { ScopedIndexes(base: $0, scope: scope) } }
 
     public var references: (any StorageReferences)? { base.references.map { ScopedReferences(base: $0, scope: scope) } }
