@@ -26,7 +26,9 @@ struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 
     func handle(value: Base.Value, logger: Logger) async {
-        await base.handle(value: value, logger: logger)
+        await ServedConnection.$eventLoop.withValue(value.channel.eventLoop) {
+            await base.handle(value: value, logger: logger)
+        }
     }
 }
 

@@ -121,9 +121,24 @@ struct LimitTests {
             // A request takes some time, and is one more thing that a waiting client must not hold up.
             #expect(try await response(server, "", token).status == .ok)
         }
+        // What the system takes without a reader, and a little more; not all that was on the way to it.
+        let sent = try #require(metrics.text.firstMatch(of: /emporium_answer_bytes_total (\d+)/).flatMap { Int($0.1) })
+        #expect(try sent <= systemBuffer + 1 << 20)
         // What had been sent, without the last line.
         let answer = await reader.receive()
         #expect(answer.hasPrefix("HTTP/1.1 200") && !answer.contains(#"{"end":true"#))
+    }
+
+    /// The maximum number of bytes of a connection that the system keeps until they can be sent.
+    private var systemBuffer: Int {
+        get throws {
+            #if os(Linux)
+            let sizes = try String(contentsOfFile: "/proc/sys/net/ipv4/tcp_wmem", encoding: .utf8)
+            return try #require(sizes.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) })
+            #else
+            return 8 << 20
+            #endif
+        }
     }
 
     @Test("waits for a client that reads a large item slowly, but all the time", arguments: ["close", "keep-alive"])
