@@ -5,9 +5,11 @@ import Foundation
 /// A reader of the rows that `COPY … TO STDOUT (FORMAT binary)` sends from the table of items.
 enum ItemScan {
 
-    /// The values of a row. Read them in the order of the columns: key, data, dates.
+    /// The values of a row. Read them in the order of the columns: key, data, dates. The last ones can be left unread.
     struct Row {
         fileprivate var bytes: UnsafeRawBufferPointer
+        /// The number of fields that are not read yet.
+        fileprivate var fieldsLeft = 0
         fileprivate(set) var position: Int64 = 0
 
         mutating func key() throws -> CacheKey {
@@ -40,6 +42,7 @@ enum ItemScan {
         /// Reads a field; `nil` for NULL.
         fileprivate mutating func field() throws -> UnsafeRawBufferPointer? {
             let count: Int32 = try number()
+            fieldsLeft -= 1
             if count < 0 { return nil }
             return try take(Int(count))
         }
@@ -81,9 +84,11 @@ enum ItemScan {
                 let count: Int16 = try row.number()
                 if count == -1 { return }
                 guard count == names.count else { throw malformed }
+                row.fieldsLeft = names.count
                 row.position = try row.fieldNumber()
                 if let last = found.last, last.position > row.position { isSorted = false }
                 found.append((row.position, try value(&row)))
+                while row.fieldsLeft > 0 { _ = try row.field() }
             }
         }
         // The server would sort many rows in a temporary file.

@@ -28,7 +28,9 @@ struct PostgresReferenceTests {
         #expect(defects == [], "EMPORIUM_SEED=\(Seed.current)")
     }
 
-    @Test("are kept by each way to remove an item", arguments: ["one", "some", "batch", "all", "group", "collection"])
+    @Test(
+        "are kept by each way to remove an item",
+        arguments: ["one", "some", "batch", "all", "replacement", "group", "collection"])
     func ways(_ way: String) async throws {
         let folders = try await Folders()
         let large = Data(repeating: UInt8(ascii: " "), count: 100_000)
@@ -51,6 +53,10 @@ struct PostgresReferenceTests {
         case "all":
             try await engine.removeAllData()
             left = []
+        case "replacement":
+            let again = StorageOperation.write(key: CacheKey("2"), data: Folders.folder("2"))
+            _ = try await engine.apply(StorageBatch([.removeAll, again]))
+            left = ["2"]
         case "group":
             let note = StorageOperation.write(key: CacheKey("new"), data: Folders.note("new", in: "1"))
             let answers = try await StorageBatchGroup.apply([
