@@ -50,14 +50,18 @@ extension StorageRoutes {
         while true {
             let reasons = await wakeup.next()
             if reasons.contains(.end) { return }
-            // A stream must not outlive the right to it, also where changes of access are not signaled.
+            let event = try await changes.next(after: cursor)
+            if event == nil, reasons.isDisjoint(with: [.access, .time]) { continue }
+            // A stream must not outlive the right to it, also where changes of access are not signaled, and where its
+            // reader is slow: a write can take minutes, so this comes before each event.
             guard let client = try await access.client(bearing: token), client.isValid, client.id == request.client.id
             else { return }
             if reasons.contains(.time) { try await output.write(ByteBuffer(string: ":\n\n")) }
-            while let event = try await changes.next(after: cursor) {
-                if let text = event.text { try await output.write(text) }
-                cursor = event.cursor
-            }
+            guard let event else { continue }
+            if let text = event.text { try await output.write(text) }
+            cursor = event.cursor
+            // More may follow.
+            wakeup.wake(.changes)
         }
     }
 }
