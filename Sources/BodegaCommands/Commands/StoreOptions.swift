@@ -45,7 +45,7 @@ struct StoreOptions: ParsableArguments {
     }
 
     private func opened(
-        on console: Console, mustExist: Bool = true, _ open: (StorageAddress, String?) async throws -> OpenStore
+        on console: Console, mustExist: Bool = true, _ open: (StorageAddress, ServerToken?) async throws -> OpenStore
     ) async throws -> OpenStore {
         let address = try checkedAddress(mustExist: mustExist)
         let encryption = try keyset.encryption(console.environment)

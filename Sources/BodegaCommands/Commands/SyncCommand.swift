@@ -33,7 +33,8 @@ struct SyncCommand: ConsoleCommand {
             to continue.
 
             With --follow it goes on until Ctrl-C or SIGTERM, with exit status 0, and prints a line for each outcome \
-            of a change of LOCAL: accepted, merged, refused or discarded.
+            of a change of LOCAL: accepted, merged, refused or discarded. If the server refuses the token, the file of \
+            --token-file is read again, so a new token needs no restart.
 
             LOCAL has one remote database. --moved says that it has another address now. To synchronize the items with \
             another database, copy them to another file first, see bodega help copy.
@@ -124,7 +125,8 @@ struct SyncCommand: ConsoleCommand {
             }
             let place = RemotePlace(to, token: token, mustExist: known != nil)
             let session = try await SyncSession(
-                sqlite, at: from, names, with: place, at: to, policy: earlierWins ? .earlierWins : .laterWins)
+                sqlite, at: from, names, with: place, at: to, token: token,
+                policy: earlierWins ? .earlierWins : .laterWins)
             if follow { try await self.follow(session, on: console) } else { try await once(session, on: console) }
         }
     }

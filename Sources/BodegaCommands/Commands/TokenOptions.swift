@@ -9,12 +9,12 @@ struct TokenOptions: ParsableArguments {
     var tokenFile: String?
 
     /// Reads the token for an address, `nil` if there is none or the store is not on a server.
-    func token(for address: StorageAddress, _ environment: [String: String]) throws -> String? {
+    func token(for address: StorageAddress, _ environment: [String: String]) throws -> ServerToken? {
         guard address.engine == .server else {
             if tokenFile != nil { throw ToolError(.usage, "--token-file is for servers, and \(address) is on none.") }
             return nil
         }
-        return try tokenFile.map(ServerToken.read(file:)) ?? ServerToken.read(environment)
+        return try tokenFile.map(ServerToken.init(file:)) ?? ServerToken(environment)
     }
 }
 
@@ -31,14 +31,14 @@ struct PairTokenOptions<Side: StoreSide>: ParsableArguments {
     /// - Parameter other: The address of the other store. A token of the environment is for one server only.
     func token(
         for address: StorageAddress, beside other: StorageAddress, _ environment: [String: String]
-    ) throws -> String? {
+    ) throws -> ServerToken? {
         let option = "--\(Side.name)-token-file"
         guard address.engine == .server else {
             if tokenFile != nil { throw ToolError(.usage, "\(option) is for servers, and \(address) is on none.") }
             return nil
         }
-        if let tokenFile { return try ServerToken.read(file: tokenFile) }
-        guard let token = try ServerToken.read(environment) else { return nil }
+        if let tokenFile { return try ServerToken(file: tokenFile) }
+        guard let token = try ServerToken(environment) else { return nil }
         if other.engine == .server, !address.isOnServer(of: other) {
             throw ToolError(
                 .usage,

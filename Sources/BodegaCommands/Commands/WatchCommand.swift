@@ -64,7 +64,7 @@ struct WatchCommand: ConsoleCommand {
     }
 
     private static func watch(
-        _ address: StorageAddress, _ token: String?, _ encryption: StoreEncryption?, every interval: Double,
+        _ address: StorageAddress, _ token: ServerToken?, _ encryption: StoreEncryption?, every interval: Double,
         _ lines: WatchLines
     ) async throws {
         let console = lines.console

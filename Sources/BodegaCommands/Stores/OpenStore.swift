@@ -34,7 +34,7 @@ extension StorageAddress {
     ///
     /// - Parameter token: The token for a server.
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
-    func openToRead(token: String? = nil) async throws -> OpenStore {
+    func openToRead(token: ServerToken? = nil) async throws -> OpenStore {
         try await opened(token, mustExist: true, isReadOnly: true) { try openForReading() }
     }
 
@@ -42,7 +42,7 @@ extension StorageAddress {
     ///
     /// - Parameter token: The token for a server.
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
-    func openExisting(token: String? = nil) async throws -> OpenStore {
+    func openExisting(token: ServerToken? = nil) async throws -> OpenStore {
         try await opened(token, mustExist: true, isReadOnly: false) { try open(mustExist: true) }
     }
 
@@ -62,12 +62,12 @@ extension StorageAddress {
     ///
     /// - Parameter token: The token for a server.
     /// - Throws: A ``ToolError`` if the path holds anything but a store, a `StorageError` if it can't be opened.
-    func openOrCreate(token: String? = nil) async throws -> OpenStore {
+    func openOrCreate(token: ServerToken? = nil) async throws -> OpenStore {
         try await opened(token, mustExist: false, isReadOnly: false) { try open() }
     }
 
     private func opened(
-        _ token: String?,
+        _ token: ServerToken?,
         mustExist: Bool,
         isReadOnly: Bool,
         _ open: () throws -> any StorageEngine
@@ -104,9 +104,9 @@ extension StorageAddress {
     }
 
     /// Reaches a collection of a server.
-    private func reached(with token: String?) async throws -> any StorageEngine {
+    private func reached(with token: ServerToken?) async throws -> any StorageEngine {
         do {
-            return try await RemoteStorageEngine(self) { token }
+            return try await RemoteStorageEngine(self) { token?.text }
         } catch let error as StorageError where error.code == .invalidArgument {
             throw ToolError(.usage, error.message)
         } catch var error as StorageError {

@@ -1,21 +1,43 @@
 import Bodega
 import Foundation
 
-/// Where the token for a server comes from. It is never an argument, because lists of processes show arguments.
-enum ServerToken {
+/// The token for a server. It never comes from an argument, because lists of processes show arguments.
+final class ServerToken: Sendable {
     /// The variable of the environment.
     static let variable = "BODEGA_TOKEN"
 
+    private let file: String?
+    private let latest: Locked<String>
+
     /// Reads the token of a file.
-    static func read(file path: String) throws -> String {
+    init(file path: String) throws { (file, latest) = (path, Locked(try Self.read(file: path))) }
+
+    /// Reads the token of the environment, `nil` if there is none.
+    init?(_ environment: [String: String]) throws {
+        guard let text = environment[Self.variable] else { return nil }
+        (file, latest) = (nil, Locked(try Self.checked(text, from: "The variable \(Self.variable)")))
+    }
+
+    /// The token that was read last.
+    var text: String { latest.withLock { $0 } }
+
+    /// Reads the file again, after the server has refused the token.
+    ///
+    /// - Returns: Whether there is another token now.
+    /// - Throws: A ``ToolError`` if the file can't be read. The token stays.
+    func renew() throws -> Bool {
+        guard let file else { return false }
+        let text = try Self.read(file: file)
+        return latest.withLock { latest in
+            defer { latest = text }
+            return text != latest
+        }
+    }
+
+    private static func read(file path: String) throws -> String {
         let file = SecretFile(
             path: path, maximumSize: 1 << 16, kind: "token file", gives: "what the token gives the right to")
         return try checked(String(decoding: try file.read(), as: UTF8.self), from: path)
-    }
-
-    /// Reads the token of the environment, `nil` if there is none.
-    static func read(_ environment: [String: String]) throws -> String? {
-        try environment[variable].map { try checked($0, from: "The variable \(variable)") }
     }
 
     /// Checks a token, without quoting it.

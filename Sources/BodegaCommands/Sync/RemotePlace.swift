@@ -4,12 +4,12 @@ import BodegaSync
 /// The remote database of a synchronization. It is connected to when it is needed first, and again after a failure.
 actor RemotePlace {
     private let address: StorageAddress
-    private let token: String?
+    private let token: ServerToken?
     private let mustExist: Bool
     private var store: OpenStore?
 
     /// - Parameter mustExist: Whether a missing SQLite file is an error, and not created.
-    init(_ address: StorageAddress, token: String?, mustExist: Bool) {
+    init(_ address: StorageAddress, token: ServerToken?, mustExist: Bool) {
         (self.address, self.token, self.mustExist) = (address, token, mustExist)
     }
 

@@ -31,16 +31,21 @@ struct SyncSession: Sendable {
     ///   - sqlite: The local file.
     ///   - collections: The names of the collections.
     ///   - place: The remote database.
+    ///   - token: The token for its server. If it is refused, it is read again.
     ///   - policy: How versions are merged.
     init(
         _ sqlite: SQLiteStorageEngine, at local: StorageAddress, _ collections: [String], with place: RemotePlace,
-        at remote: StorageAddress, policy: SyncConflictPolicy
+        at remote: StorageAddress, token: ServerToken?, policy: SyncConflictPolicy
     ) async throws {
         (self.local, self.remote, self.place, self.collections) = (local, remote, place, collections)
         counter = CountedRemote(EngineSyncRemote { try await place.engine($0) }) { try sqlite.collection(named: $0) }
         outbox = try await LocalOutbox { try sqlite.collection(named: $0) }
         var options = SyncOptions()
         (options.startsPaused, options.policy) = (true, policy)
+        options.reauthorize = {
+            // The file may be written at the moment: the old token is tried again later, and then the file, too.
+            do { return try token?.renew() ?? false } catch { return false }
+        }
         sync = try await StorageSync(local: { try sqlite.collection(named: $0) }, remote: counter, options: options)
     }
 

@@ -33,7 +33,7 @@ struct StoreWatch {
     private var database: OpenStore?
 
     /// Begins to watch. The current items are known.
-    init(_ address: StorageAddress, _ encryption: StoreEncryption? = nil, token: String? = nil) async throws {
+    init(_ address: StorageAddress, _ encryption: StoreEncryption? = nil, token: ServerToken? = nil) async throws {
         (self.address, self.encryption) = (address, encryption)
         // A database and a server have no files to check.
         if address.fileURL != nil {

@@ -42,9 +42,7 @@ struct ToolSyncTests {
     @Test("with a token in a file, in both directions, and with a server that was away")
     func replicas() async throws {
         try await put(#"{"id":"0"}"#, "0", "served.db#notes")
-        let token = try await tool.run(["token", "create", tool.path("tokens.db"), "Test", "--on", "notes"]).text
-        try Data(token.utf8).write(to: URL(fileURLWithPath: tool.path("token")))
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tool.path("token"))
+        _ = try await createToken(in: "token")
         let arguments = [tool.path("served.db"), "--tokens", tool.path("tokens.db")]
         let server = try await tool.serve(arguments)
         let port = try #require(URL(string: server.address)?.port)
@@ -77,6 +75,46 @@ struct ToolSyncTests {
         let second = [#"1 {"id":"1","a":2,"b":2}"#, #"2 {"id":"2"}"#]
         for file in ["a.db", "b.db", "served.db"] { #expect(try await items(file) == second, "\(file)") }
         #expect(try await again.stop() == 0)
+    }
+
+    /// Puts a new token into a file that only its owner can read.
+    ///
+    /// - Returns: The identifier of the token.
+    private func createToken(in file: String) async throws -> String {
+        let text = try await tool.run(["token", "create", tool.path("tokens.db"), "Test", "--on", "notes"]).text
+        try Data(text.utf8).write(to: URL(fileURLWithPath: tool.path(file)))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tool.path(file))
+        return String(try #require(text.split(separator: "_").dropFirst().first))
+    }
+
+    @Test("and goes on with a new token in the file, when the old one was revoked")
+    func newToken() async throws {
+        try await put("0", "0", "served.db#notes")
+        let first = try await createToken(in: "token")
+        let server = try await tool.serve([tool.path("served.db"), "--tokens", tool.path("tokens.db")])
+        try await put("1", "1", "a.db#notes")
+        let follower = try tool.process(["sync", "a.db#notes", server.address, "--follow", "--token-file", "token"])
+        let output = Pipe()
+        follower.standardOutput = output
+        try follower.start()
+        func line() async -> String {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    let bytes = nextBytes(of: output.fileHandleForReading)
+                    continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+                }
+            }
+        }
+        #expect(await line().contains("accepted"))
+
+        _ = try await createToken(in: "token")
+        #expect(try await tool.run(["token", "revoke", tool.path("tokens.db"), first]).status == 0)
+        try await put("2", "2", "a.db#notes")
+        #expect(await line().contains("accepted"))
+        #expect(try await items("served.db") == ["0 0", "1 1", "2 2"])
+        follower.terminate()
+        #expect(await line().isEmpty)
+        #expect(try await server.stop() == 0)
     }
 
     @Test("and says why a token, a collection or a change is refused")
