@@ -7,8 +7,8 @@ import RecordCoder
 /// What the streams of one log send. It is read once for all of them.
 ///
 /// A stream asks for the event after its cursor. Most streams are at the end of the log, so the first one that a signal
-/// wakes reads what has come, while the others wait; it is kept until each of them has taken it. A stream that is behind
-/// reads for itself. Whether nothing follows the end is known until the next signal.
+/// wakes reads what has come, while the others wait. It is kept until each of them has taken it. A stream that is
+/// behind reads for itself. Whether nothing follows the end is known until the next signal.
 ///
 /// `state` is guarded by its lock; `lock` lets one stream read at a time.
 final class StreamedChanges: Sendable {
