@@ -104,9 +104,14 @@ final class ValueObservers: Sendable {
         }
     }
 
-    /// Calls the observers of all values.
-    func checkForForeignChanges() {
-        for name in state.withLock({ Array($0.observers.keys) }) { checkForForeignChanges(name) }
+    /// Calls the observers of some values, by default of all.
+    ///
+    /// - Parameter names: The names of values; `nil` for all.
+    func checkForForeignChanges(of names: Set<String>? = nil) {
+        let observed = state.withLock { state in
+            names.map { names in names.filter { state.observers[$0] != nil } } ?? Set(state.observers.keys)
+        }
+        for name in observed { checkForForeignChanges(name) }
     }
 
     private func isUndisturbed(_ name: String, since started: Int) -> Bool {

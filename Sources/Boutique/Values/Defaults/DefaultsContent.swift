@@ -20,6 +20,8 @@ struct DefaultsContent: Sendable {
     private(set) var file: OpenFile?
     /// The version that was read; `nil` if its end could change without being noticed.
     private var version: FileVersion?
+    /// The values whose observers don't know what was read in the file; `nil` for all.
+    private var unchecked: Set<String>?
 
     init(url: URL) { self.url = url }
 
@@ -45,6 +47,19 @@ struct DefaultsContent: Sendable {
         }
         try readAll()
         return true
+    }
+
+    /// Reads the file if it has changed, and returns the values that other processes may have changed since the last
+    /// call; `nil` for all, also if the file can't be read, so that each value notes the error.
+    mutating func takeUnchecked() -> Set<String>? {
+        do {
+            try refresh()
+            defer { unchecked = [] }
+            return unchecked
+        } catch {
+            unchecked = nil
+            return nil
+        }
     }
 
     /// Forgets the file if another one has its name now.
@@ -75,11 +90,13 @@ struct DefaultsContent: Sendable {
         }
         guard log.end == status.st_size else { return false }
         for change in changes { entries[change.name] = change.data }
+        unchecked?.formUnion(changes.map(\.name))
         (self.log, version) = (log, current)
         return true
     }
 
     private mutating func readAll() throws {
+        unchecked = nil
         guard let file = try OpenFile(ifPresent: url) else { return set([:], ValueLog(), nil, nil) }
         let status = try file.status()
         if !status.isFile { throw Self.damaged(url) }

@@ -203,7 +203,10 @@ final class DefaultsFile: ValueStorage {
             }
             if isNew {
                 content.withLock { $0.checkPath(version) }
-                foreignChangeQueue.async { observers.checkForForeignChanges() }
+                foreignChangeQueue.async {
+                    // Checking all values after each change would take quadratic time.
+                    observers.checkForForeignChanges(of: content.withLock { $0.takeUnchecked() })
+                }
             }
         }
     }

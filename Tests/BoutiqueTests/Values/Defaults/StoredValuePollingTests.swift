@@ -88,4 +88,26 @@ import Testing
         #expect(checks.withLock { $0 } == 1)
         withExtendedLifetime(observation) {}
     }
+
+    @Test func `A change of one value is no reason to check all others`() async throws {
+        let place = ValuePlace(surroundings: surroundings(hasEvents: false))
+        let checks = Locked<[String]>([])
+        let observations = ["value", "other"].map { name in
+            place.file.observe(name) { _ in checks.withLock { $0.append(name) } }
+        }
+        func checked(after number: Int) async throws -> [String] {
+            try set(number, in: place.other())
+            endPauses()
+            await withCheckedContinuation { continuation in foreignChangeQueue.async { continuation.resume() } }
+            return checks.withLock { checks in
+                defer { checks = [] }
+                return checks.sorted()
+            }
+        }
+        // A file that is new is read from its beginning.
+        #expect(try await Set(checked(after: 1)) == ["other", "value"])
+        #expect(try await checked(after: 2) == ["value"])
+        #expect(try await checked(after: 3) == ["value"])
+        withExtendedLifetime(observations) {}
+    }
 }
