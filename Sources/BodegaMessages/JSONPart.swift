@@ -134,12 +134,12 @@ package struct JSONMembers {
     }
 
     /// Checks that there are no other members. A message that a person writes can have a wrong name, whose member must
-    /// not be ignored.
+    /// not be ignored: a batch without its conditions would be applied.
     ///
     /// - Parameter names: The names that are known.
     /// - Throws: An error that names one of the others.
     package func check(names: [String]) throws {
-        guard let unknown = members.keys.sorted().first(where: { !names.contains($0) }) else { return }
+        guard let unknown = members.keys.filter({ !names.contains($0) }).min() else { return }
         throw StorageError(
             .invalidArgument,
             "\"\(unknown.prefix(100))\" in the message is none of its members: \(names.joined(separator: ", ")).")

@@ -29,6 +29,8 @@ extension ReadOptions {
         if needsOriginal { object.add("needsOriginal", true) }
     }
 
+    fileprivate static let names = ["omitsUnreadable", "needsOriginal"]
+
     package init(_ members: JSONMembers) throws {
         self.init(
             omitsUnreadable: try members.bool("omitsUnreadable"), needsOriginal: try members.bool("needsOriginal"))
@@ -43,8 +45,11 @@ extension FetchRequest: JSONObjectMember, JSONReadable {
         options.add(to: &object)
     }
 
+    private static let names = ["keys", "fields", "index"] + ReadOptions.names
+
     package init(_ part: JSONPart) throws {
         let members = try part.members()
+        try members.check(names: Self.names)
         self.init(
             try members.required("keys").list(), try StorageFields(members["fields"]),
             index: try members.value("index"), options: try ReadOptions(members))
@@ -89,8 +94,15 @@ extension StorageScan: JSONObjectMember, JSONReadable {
         }
         let members = try value.members()
         if name == "all" {
+            try members.check(names: ["after"])
             self = .all(after: try members.int("after"))
             return
+        }
+        let ends = ["index", "equal", "from", "to"]
+        switch name {
+        case "range": try members.check(names: ends + ["descending", "after"])
+        case "approximate": try members.check(names: ends)
+        default: try members.check(names: ["index"])
         }
         let index = try StorageIndex(members.required("index"))
         guard index.searchForm == nil else { throw value.error("a scan by an index with an order") }
@@ -131,8 +143,12 @@ extension ScanRequest: JSONObjectMember, JSONReadable {
         options.add(to: &object)
     }
 
+    private static let names =
+        ["scans", "counted", "countLimit", "fields", "cursor", "ranking", "short", "within"] + ReadOptions.names
+
     package init(_ part: JSONPart) throws {
         let members = try part.members()
+        try members.check(names: Self.names)
         self.init(
             try members["scans"]?.list() ?? [.all(after: nil)], counting: try members.list("counted"),
             upTo: try members.int("countLimit") ?? .max, fields: try StorageFields(members["fields"]),
@@ -151,8 +167,13 @@ extension ChangesRequest: JSONObjectMember, JSONReadable {
         options.add(to: &object)
     }
 
-    package init(_ part: JSONPart) throws {
-        let members = try part.members()
+    private static let names = ["since", "excluding", "items", "fields"] + ReadOptions.names
+
+    package init(_ part: JSONPart) throws { try self.init(part.members()) }
+
+    /// - Parameter others: The names of other members that the object has.
+    fileprivate init(_ members: JSONMembers, beside others: [String] = []) throws {
+        try members.check(names: Self.names + others)
         self.init(
             since: try StorageCursor(members.required("since")), excluding: try members.value("excluding"),
             needsItems: try members.bool("items"), fields: try StorageFields(members["fields"]),
@@ -173,8 +194,11 @@ extension StorageOperation: JSONObjectMember, JSONReadable {
         }
     }
 
+    private static let names = ["key", "kind", "value", "data", "removed", "removesAll"]
+
     package init(_ part: JSONPart) throws {
         let members = try part.members()
+        try members.check(names: Self.names)
         if try members.bool("removesAll") {
             self = .removeAll
         } else if try members.bool("removed") {
@@ -193,8 +217,11 @@ extension StorageCondition: JSONObjectMember, JSONReadable {
         if let data { data.addItem(to: &object) }
     }
 
+    private static let names = ["key", "kind", "value", "data"]
+
     package init(_ part: JSONPart) throws {
         let members = try part.members()
+        try members.check(names: Self.names)
         self.init(key: try CacheKey(members), data: try Data(item: members))
     }
 }
@@ -211,9 +238,13 @@ extension StorageBatch: JSONObjectMember, JSONReadable {
         if let origin { object.add("origin", origin) }
     }
 
+    private static let names = ["operations", "conditions", "basis", "dates", "origin"]
+
     package init(_ part: JSONPart) throws { try self.init(part.members()) }
 
-    package init(_ members: JSONMembers) throws {
+    /// - Parameter others: The names of other members that the object has.
+    fileprivate init(_ members: JSONMembers, beside others: [String] = []) throws {
+        try members.check(names: Self.names + others)
         let dated: [DatedKey] = try members.list("dates")
         self.init(
             try members.required("operations").list(), if: try members["conditions"]?.list(),
@@ -229,8 +260,11 @@ private struct DatedKey: JSONObjectMember, JSONReadable {
 
     init(_ key: CacheKey, _ dates: StorageDates) { (self.key, self.dates) = (key, dates) }
 
+    private static let names = ["key", "kind", "created", "updated"]
+
     init(_ part: JSONPart) throws {
         let members = try part.members()
+        try members.check(names: Self.names)
         self.init(
             try CacheKey(members),
             StorageDates(
@@ -266,8 +300,13 @@ package struct ManyChangesRequest: JSONObjectMember, JSONReadable {
     }
 
     package init(_ part: JSONPart) throws {
-        parts = try part.members().required("collections").elements().map { element in
-            (try element.members().required("collection").string(), try ChangesRequest(element))
+        let members = try part.members()
+        try members.check(names: ["collections"])
+        parts = try members.required("collections").elements().map { element in
+            let members = try element.members()
+            return (
+                try members.required("collection").string(), try ChangesRequest(members, beside: ["collection"])
+            )
         }
     }
 }
@@ -290,9 +329,11 @@ package struct BatchRequest: JSONObjectMember, JSONReadable {
     }
 
     package init(_ part: JSONPart) throws {
-        parts = try part.members().required("batches").elements().map { element in
+        let members = try part.members()
+        try members.check(names: ["batches"])
+        parts = try members.required("batches").elements().map { element in
             let members = try element.members()
-            return (try members.required("collection").string(), try StorageBatch(members))
+            return (try members.required("collection").string(), try StorageBatch(members, beside: ["collection"]))
         }
     }
 }

@@ -58,6 +58,7 @@ extension StorageSearch: JSONObjectMember, JSONReadable {
 
     package init(_ part: JSONPart) throws {
         let members = try part.members()
+        try members.check(names: ["index", "expression", "ranking", "weights", "after"])
         let index = try StorageIndex(members.required("index"))
         guard index.searchForm != nil else { throw part.error("a search by an index for searches") }
         let relevance = try members["ranking"].map { ranking in

@@ -57,6 +57,7 @@ let openAPI = #"""
                   "schema": {
                     "type": "object",
                     "required": ["batches"],
+                    "additionalProperties": false,
                     "properties": {"batches": {"type": "array", "items": {"$ref": "#/components/schemas/Batch"}}}
                   }
                 }
@@ -92,6 +93,7 @@ let openAPI = #"""
                   "schema": {
                     "type": "object",
                     "required": ["collections"],
+                    "additionalProperties": false,
                     "properties": {
                       "collections": {"type": "array", "items": {"$ref": "#/components/schemas/CollectionChanges"}}
                     }
@@ -725,6 +727,7 @@ let openAPI = #"""
           "Search": {
             "type": "object",
             "required": ["index", "expression"],
+            "additionalProperties": false,
             "properties": {
               "index": {"$ref": "#/components/schemas/SearchIndex"},
               "expression": {"$ref": "#/components/schemas/Expression"},
@@ -743,7 +746,11 @@ let openAPI = #"""
                 "type": "object",
                 "required": ["all"],
                 "properties": {
-                  "all": {"type": "object", "properties": {"after": {"type": "integer", "format": "int64"}}}
+                  "all": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {"after": {"type": "integer", "format": "int64"}}
+                  }
                 }
               },
               {
@@ -753,6 +760,7 @@ let openAPI = #"""
                   "range": {
                     "type": "object",
                     "required": ["index", "from", "to"],
+                    "additionalProperties": false,
                     "properties": {
                       "index": {"$ref": "#/components/schemas/OrderedIndex"},
                       "equal": {
@@ -775,6 +783,7 @@ let openAPI = #"""
                   "irregular": {
                     "type": "object",
                     "required": ["index"],
+                    "additionalProperties": false,
                     "properties": {"index": {"$ref": "#/components/schemas/OrderedIndex"}}
                   }
                 }
@@ -786,6 +795,7 @@ let openAPI = #"""
                   "approximate": {
                     "type": "object",
                     "required": ["index", "from", "to"],
+                    "additionalProperties": false,
                     "properties": {
                       "index": {"$ref": "#/components/schemas/OrderedIndex"},
                       "equal": {"type": "array", "items": {"$ref": "#/components/schemas/SortKey"}},
@@ -806,6 +816,7 @@ let openAPI = #"""
           },
           "Scan": {
             "type": "object",
+            "additionalProperties": false,
             "properties": {
               "scans": {"type": "array", "items": {"$ref": "#/components/schemas/OneScan"}, "default": [{"all": {}}]},
               "counted": {
@@ -820,6 +831,7 @@ let openAPI = #"""
                 "description": "Whether the answer has the end of the log at the moment of the scan."
               },
               "ranking": {"$ref": "#/components/schemas/Search"},
+              "short": {"type": "boolean", "description": "Whether only the first items are read, mostly."},
               "within": {
                 "type": "array",
                 "items": {"type": "array", "items": {"$ref": "#/components/schemas/OneScan"}},
@@ -832,6 +844,7 @@ let openAPI = #"""
           "Fetch": {
             "type": "object",
             "required": ["keys"],
+            "additionalProperties": false,
             "properties": {
               "keys": {"type": "array", "items": {"$ref": "#/components/schemas/Key"}},
               "fields": {"$ref": "#/components/schemas/Fields"},
@@ -841,14 +854,27 @@ let openAPI = #"""
             }
           },
           "CollectionChanges": {
-            "allOf": [
-              {"type": "object", "required": ["collection"], "properties": {"collection": {"type": "string"}}},
-              {"$ref": "#/components/schemas/ChangesRequest"}
-            ]
+            "type": "object",
+            "required": ["collection", "since"],
+            "additionalProperties": false,
+            "properties": {
+              "collection": {"type": "string"},
+              "since": {"type": "string"},
+              "excluding": {
+                "type": "string",
+                "format": "uuid",
+                "description": "The reader's own origin, whose changes may be omitted if there are no others."
+              },
+              "items": {"type": "boolean", "description": "Whether the answer has the changed items."},
+              "fields": {"$ref": "#/components/schemas/Fields"},
+              "omitsUnreadable": {"type": "boolean"},
+              "needsOriginal": {"type": "boolean"}
+            }
           },
           "ChangesRequest": {
             "type": "object",
             "required": ["since"],
+            "additionalProperties": false,
             "properties": {
               "since": {"type": "string"},
               "excluding": {
@@ -867,6 +893,7 @@ let openAPI = #"""
               {
                 "type": "object",
                 "required": ["key"],
+                "additionalProperties": false,
                 "properties": {
                   "key": {"type": "string", "description": "The text of the key."},
                   "kind": {"$ref": "#/components/schemas/Kind"},
@@ -882,19 +909,26 @@ let openAPI = #"""
               {
                 "type": "object",
                 "required": ["key", "removed"],
+                "additionalProperties": false,
                 "properties": {
                   "key": {"type": "string", "description": "The text of the key."},
                   "kind": {"$ref": "#/components/schemas/Kind"},
                   "removed": {"const": true}
                 }
               },
-              {"type": "object", "required": ["removesAll"], "properties": {"removesAll": {"const": true}}}
+              {
+                "type": "object",
+                "required": ["removesAll"],
+                "additionalProperties": false,
+                "properties": {"removesAll": {"const": true}}
+              }
             ],
             "description": "Writes an item, removes one, or removes all."
           },
           "Condition": {
             "type": "object",
             "required": ["key"],
+            "additionalProperties": false,
             "properties": {
               "key": {"type": "string", "description": "The text of the key."},
               "kind": {"$ref": "#/components/schemas/Kind"},
@@ -911,6 +945,7 @@ let openAPI = #"""
           "Dates": {
             "type": "object",
             "required": ["key", "created", "updated"],
+            "additionalProperties": false,
             "properties": {
               "key": {"type": "string", "description": "The text of the key."},
               "kind": {"$ref": "#/components/schemas/Kind"},
@@ -921,6 +956,7 @@ let openAPI = #"""
           "Batch": {
             "type": "object",
             "required": ["collection", "operations"],
+            "additionalProperties": false,
             "properties": {
               "collection": {"type": "string"},
               "operations": {"type": "array", "items": {"$ref": "#/components/schemas/Operation"}},

@@ -41,6 +41,40 @@ struct RefusedRequestTests {
         }
     }
 
+    @Test(
+        "have a member with a wrong name, without which they would do something else",
+        arguments: [
+            ("collections/notes/scan", #"{"limit":2}"#, "limit"),
+            ("collections/notes/scan", #"{"scans":[{"all":{"from":2}}]}"#, "from"),
+            ("collections/notes/scan", #"{"scans":[{"irregular":{"index":{"path":"a"},"to":1}}]}"#, "to"),
+            ("collections/notes/fetch", #"{"keys":[],"field":["dates"]}"#, "field"),
+            ("collections/notes/changes", #"{"since":"0","item":true}"#, "item"),
+            ("changes", #"{"collections":[{"collection":"notes","since":"0","item":true}]}"#, "item"),
+            ("changes", #"{"collections":[],"since":"0"}"#, "since"),
+            ("batch", #"{"batches":[],"if":[]}"#, "if"),
+            (
+                "batch", #"{"batches":[{"collection":"notes","operations":[{"removesAll":true}],"if":[]}]}"#,
+                "if"
+            ),
+            (
+                "batch",
+                #"{"batches":[{"collection":"notes","operations":[],"conditions":[{"key":"b","vaule":1}]}]}"#,
+                "vaule"
+            ),
+            (
+                "batch",
+                #"{"batches":[{"collection":"notes","operations":[{"key":"a","value":2,"expires":1}]}]}"#, "expires"
+            ),
+        ])
+    func members(_ path: String, _ body: String, _ name: String) async throws {
+        let engine = MemoryStorageEngine()
+        try await engine.write(Data("1".utf8), key: CacheKey(verbatim: "a"))
+        let server = try await TestServer(["notes": engine])
+        let answer = try await send(server, path, body)
+        #expect(answer.status == 400 && answer.body.contains(#"\"\#(name)\" in the message"#), "\(answer)")
+        #expect(try await engine.fetchAllData() == [Data("1".utf8)])
+    }
+
     @Test("are queries that take too long")
     func time() async throws {
         let engine = MemoryStorageEngine()
