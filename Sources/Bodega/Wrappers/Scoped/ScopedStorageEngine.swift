@@ -47,8 +47,8 @@ public struct ScopedStorageEngine: StorageBackend {
     public var traits: StorageTraits { hidesItems ? base.traits.subtracting(.ignoresCancellation) : base.traits }
 
     /// Without a filter, that of the base. Otherwise none: the log and the items can't be read from one moment. The
-    /// engine takes part in a ``StorageBatchGroup`` and in ``StorageEngine/transaction(isolation:_:)`` nevertheless.
-    /// But a store on it takes part in no transaction over several stores.
+    /// engine takes part in a ``StorageBatchGroup`` and in ``StorageEngine/transaction(isolation:_:)`` nevertheless, if
+    /// it is the outermost wrapper. But a store on it takes part in no transaction over several stores.
     public var database: (any StorageDatabase)? { hidesItems ? nil : base.database }
 
     public func now() -> Date { base.now() }
