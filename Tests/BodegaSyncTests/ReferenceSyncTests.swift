@@ -245,11 +245,15 @@ import Testing
             let devices = try await devices(.file, removal, onServer: onServer)
             // Another program of the same device that opens one of the collections only.
             let file = try SQLiteStorageEngine(openingFile: folder.file("ada.sqlite3"))
-            let sync = try await StorageSync(local: { try file.collection(named: $0) }, remote: remote)
+            var options = SyncOptions()
+            options.startsPaused = true
+            let sync = try await StorageSync(
+                local: { try file.collection(named: $0) }, remote: remote, options: options)
             let folders = try await sync.collection(named: "folders")
             try await folders.remove(key: CacheKey(verbatim: "f"))
             #expect(try await devices[0].notes.fetchCount() == (removal == .remove ? 0 : 1))
             #expect(Set(try await sync.pending().map(\.collection)) == ["folders", "notes"])
+            await sync.resume()
             try await sync.settled()
             #expect(try await server.collection(named: "folders").fetchCount() == 0)
             #expect(try await sync.pending().map(\.collection) == ["notes"])
