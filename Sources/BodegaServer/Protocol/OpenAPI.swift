@@ -831,7 +831,7 @@ let openAPI = #"""
                 "description": "Whether the answer has the end of the log at the moment of the scan."
               },
               "ranking": {"$ref": "#/components/schemas/Search"},
-              "short": {"type": "boolean", "description": "Whether only the first items are read, mostly."},
+              "short": {"type": "boolean", "description": "Whether the scans probably end after few items."},
               "within": {
                 "type": "array",
                 "items": {"type": "array", "items": {"$ref": "#/components/schemas/OneScan"}},
