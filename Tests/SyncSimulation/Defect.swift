@@ -55,4 +55,6 @@ package enum Defect: String, CaseIterable, Sendable {
     case logNotSearched
     case sentBeforePull
     case requestsOfOthersForgotten
+    case requestsOfOthersWait
+    case unreadNotTakenOver
 }

@@ -6,7 +6,6 @@ import Foundation
 extension SimulatedClient {
     /// The time after which a request without an answer has failed.
     private static let timeLimit = 2_000
-    private static let collections = ["a", "b"]
 
     private static let timeOut = SyncMachine.Failure(SyncFailure(code: "timedOut", message: "There was no answer."))
     private static let unauthorized = SyncMachine.Failure(
@@ -45,17 +44,24 @@ extension SimulatedClient {
         let parked = disk.records.values.contains { $0.edit?.failure != nil }
         if simulation.has(.parkedHoldsUpOthers), parked { return handle(.prepared(nil, all: []), program) }
         // What becomes of a request is in the log after the cursor.
-        let ready = disk.records.keys.filter { disk.cursors[$0.collection] != nil || simulation.has(.sentBeforePull) }
-        let candidates = ready.sorted { $0.text < $1.text }
+        let canSend = { [unowned self] collection in
+            program.collections.contains(collection)
+                && (disk.cursors[collection] != nil || simulation.has(.sentBeforePull))
+        }
+        let candidates = disk.records.keys.filter { canSend($0.collection) }.sorted { $0.text < $1.text }
         let request = transact { draft in
-            draft.take(candidates, upTo: limit, maximumBytes: .max)
+            draft.take(candidates, upTo: limit, maximumBytes: .max, where: canSend)
                 .flatMap { request in draft.requests.first { $0.id == request.id } }
         }
         // The transaction is durable before the machine knows of it.
         if crashes() { return }
-        later(program, upTo: 20) { [unowned self] in
+        later(program, upTo: 20) { [unowned self, simulation] in
             let all = simulation.has(.requestsOfOthersForgotten) ? [] : disk.requests
-            handle(.prepared(request?.id, all: all), program)
+            let isConcerned = { (request: SentRequest) in
+                simulation.has(.requestsOfOthersWait)
+                    ? program.contains(request.items) : program.isConcerned(by: request)
+            }
+            handle(.prepared(request?.id, all: all.filter(isConcerned)), program)
         }
     }
 
@@ -151,8 +157,9 @@ extension SimulatedClient {
     }
 
     private func pull(_ answers: [UUID: SyncAnswer], _ program: Program) {
-        let (cursors, pulls) = (disk.cursors, disk.pulls)
+        let (cursors, pulls, collections) = (disk.cursors, disk.pulls, program.collections.sorted())
         let needed = disk.requests.filter { answers[$0.id] != nil && answers[$0.id] != .applied }.flatMap(\.items)
+            .filter { collections.contains($0.collection) }
         let finish = onlyOnce(program, timeLimit: Pulled?.none) { [unowned self] pulled in
             guard let pulled else { return handle(.pullFailed(Self.timeOut), program) }
             if pulled.isUnauthorized { return handle(.pullFailed(Self.unauthorized), program) }
@@ -164,7 +171,7 @@ extension SimulatedClient {
             }
             var pulled = Pulled()
             var gaps: [Int] = []
-            for collection in Self.collections {
+            for collection in collections {
                 let (news, batches) = simulation.server.pull(collection, since: cursors[collection], at: simulation.now)
                 if news.isWhole { gaps.append(pulled.news.count) }
                 pulled.news.append(news)
@@ -260,7 +267,8 @@ extension SimulatedClient {
         guard isCurrent(pulls) else { return handle(.pullFailed(Self.timeOut), program) }
         disk.pulls += 1
         let isWhole = pulled.news.contains(where: \.isWhole)
-        if !isWhole { collectionsAreBetween(false) }
+        let isPartial = pulled.news.count < Self.collections.count
+        if isPartial || !isWhole { collectionsAreBetween(isPartial) }
         var removed: [SyncItemID] = []
         for news in pulled.news where news.isWhole && !simulation.has(.snapshotKeepsRemoved) {
             let seen = Set(news.items.map(\.key))
@@ -280,6 +288,10 @@ extension SimulatedClient {
                 // Those that the log shows were applied, whether their answers have come or not.
                 let isKnown = pulled.batches.contains(request.id) && !simulation.has(.logNotSearched)
                 if isKnown || settled.contains(request.id) {
+                    let read = Set(pulled.news.map(\.collection))
+                    if isKnown || answers[request.id] == .applied, !simulation.has(.unreadNotTakenOver) {
+                        draft.receiveSent(by: request.id) { !read.contains($0.collection) }
+                    }
                     draft.settle(request.id, isKnown ? .applied : answers[request.id] ?? .applied)
                 }
             }

@@ -19,11 +19,23 @@ final class SimulatedClient {
     /// A program, whose state is lost in a crash.
     final class Program {
         var machine: SyncMachine
+        /// The collections that it has opened.
+        var collections: Set<String>
         var isRunning = true
         var timer = 0
 
-        init(_ machine: SyncMachine) { self.machine = machine }
+        init(_ machine: SyncMachine, _ collections: Set<String>) {
+            (self.machine, self.collections) = (machine, collections)
+        }
+
+        /// Whether it can send changes together.
+        func contains(_ items: [SyncItemID]) -> Bool { items.allSatisfy { collections.contains($0.collection) } }
+
+        /// Whether it goes on with a request of another program.
+        func isConcerned(by request: SentRequest) -> Bool { request.groups.contains(where: contains) }
     }
+
+    static let collections: Set = ["a", "b"]
 
     /// Items that are changed together only.
     static let pairs = ["p", "q"].map { key in
@@ -56,9 +68,17 @@ final class SimulatedClient {
     /// Starts a program.
     func start() {
         if simulation.has(.requestsForgottenInCrash) { disk.requests = [] }
-        let program = Program(SyncMachine(seed: identifiers.number()))
+        let program = Program(SyncMachine(seed: identifiers.number()), simulation.openedCollections())
         programs.append(program)
-        handle(.resume(disk.requests), program)
+        handle(.resume(disk.requests.filter { program.contains($0.items) }), program)
+    }
+
+    /// Lets all programs open all collections.
+    func openAll() {
+        for program in programs where program.collections != Self.collections {
+            program.collections = Self.collections
+            handle(.resume(disk.requests), program)
+        }
     }
 
     /// Ends all programs, and starts them again after a time.
@@ -160,6 +180,33 @@ final class SimulatedClient {
 
     /// Whether nothing is left to do, and the user sees what the server has.
     func isQuiet(_ items: [SyncItemID: Data]) -> Bool { difference(items).isEmpty }
+
+    /// Whether no program can do anything with the collections that it has opened.
+    func isPartlyQuiet(_ items: [SyncItemID: Data]) -> Bool { partialDifference(items).isEmpty }
+
+    func partialDifference(_ items: [SyncItemID: Data]) -> String {
+        var differences: [String] = []
+        for (item, record) in disk.records {
+            var members = [item]
+            if let group = record.edit?.group.flatMap({ disk.groups[$0] }) {
+                members = group.members.filter { disk.records[$0]?.edit?.group == record.edit?.group }
+            }
+            let isSendable =
+                record.edit != nil && record.edit?.failure == nil
+                && members.allSatisfy { disk.records[$0]?.sent == nil }
+                && programs.contains { $0.contains(members) }
+            let isOnItsWay = disk.requests.contains { request in
+                request.id == record.sent?.request && programs.contains { $0.isConcerned(by: request) }
+            }
+            if isSendable || isOnItsWay { differences.append("\(item.text) is pending") }
+        }
+        for item in Set(items.keys).union(disk.items.keys) where disk.records[item] == nil {
+            if programs.contains(where: { $0.contains([item]) }), items[item] != disk.items[item] {
+                differences.append("\(item.text) differs")
+            }
+        }
+        return differences.sorted().joined(separator: ", ")
+    }
 
     func difference(_ items: [SyncItemID: Data]) -> String {
         var differences: [String] = []

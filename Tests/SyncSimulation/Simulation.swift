@@ -21,6 +21,7 @@ package final class Simulation {
     private var users: SeededGenerator
     private var messages: SeededGenerator
     private var accidents: SeededGenerator
+    private var openings: SeededGenerator
     private var lastToken = 0
     /// The number of the server's life; messages to an earlier one are lost.
     private var life = 0
@@ -38,6 +39,7 @@ package final class Simulation {
         users = SeededGenerator(seed: options.seed &* 3 &+ 1)
         messages = SeededGenerator(seed: options.seed &* 5 &+ 2)
         accidents = SeededGenerator(seed: options.seed &* 7 &+ 3)
+        openings = SeededGenerator(seed: options.seed &* 11 &+ 4)
         let earlierWins = Int.random(in: 0..<4, using: &users) == 0
         policy = earlierWins ? .earlierWins : .laterWins
         checks.keepsPairs = !earlierWins
@@ -74,13 +76,14 @@ package final class Simulation {
             }
         }
         for _ in 0..<6 { scheduleAccident(before: time) }
-        let end = time + 1_000
+        var end = time + 1_000
         schedule(at: end) { [unowned self] in heal() }
         while let event = queue.next(), checks.violations.isEmpty {
             now = event.time
             event.body()
-            if isHealed, now >= end + 500, isQuiet { break }
-            if now > end + Self.patience { break }
+            if !isHealed || now < end + 500 { continue }
+            if !areAllOpen, isPartlyQuiet { (areAllOpen, end) = (true, now) }
+            if areAllOpen && isQuiet || now > end + Self.patience { break }
         }
         if checks.violations.isEmpty { checkEnd() }
         let violations = checks.violations
@@ -98,6 +101,13 @@ package final class Simulation {
     func has(_ fault: SimulationOptions.Fault) -> Bool { options.faults.contains(fault) }
 
     func has(_ defect: Defect) -> Bool { options.defect == defect }
+
+    /// The collections that a program opens.
+    func openedCollections() -> Set<String> {
+        let all = SimulatedClient.collections
+        guard has(.fewCollections), !areAllOpen, Int.random(in: 0..<3, using: &openings) == 0 else { return all }
+        return all.sorted().randomElement(using: &openings).map { [$0] } ?? all
+    }
 
     /// Whether something happens that does once in so many times.
     func chance(_ rarity: Int) -> Bool { Int.random(in: 0..<rarity, using: &messages) == 0 }
@@ -238,9 +248,20 @@ package final class Simulation {
 
     // MARK: End
 
+    /// Whether all programs have opened all collections, after those with fewer of them have come to an end.
+    private var areAllOpen = false {
+        didSet { if areAllOpen { for client in clients { client.openAll() } } }
+    }
+
+    private var isPartlyQuiet: Bool { clients.allSatisfy { $0.isPartlyQuiet(server.items) } }
+
     private var isQuiet: Bool { clients.allSatisfy { $0.isQuiet(server.items) } }
 
     private func checkEnd() {
+        for client in clients where !areAllOpen && !client.isPartlyQuiet(server.items) {
+            checks.fail("client \(client.number) is stuck: \(client.partialDifference(server.items))", at: now)
+        }
+        if !areAllOpen { return }
         for client in clients where !client.isQuiet(server.items) {
             checks.fail("client \(client.number) is stuck: \(client.difference(server.items))", at: now)
         }

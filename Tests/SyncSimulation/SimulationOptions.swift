@@ -3,7 +3,7 @@ package struct SimulationOptions: Sendable, CustomStringConvertible {
     /// A kind of fault.
     package enum Fault: String, CaseIterable, Sendable {
         case loss, duplication, delay, partition, crash, failover, expiry
-        case oldLog, oldReceipts, noReceipts, poison, silence, programs
+        case oldLog, oldReceipts, noReceipts, poison, silence, programs, fewCollections
     }
 
     /// The seed of everything that is random.

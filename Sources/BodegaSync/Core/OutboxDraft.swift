@@ -212,7 +212,9 @@ extension OutboxDraft {
     package mutating func receiveSent(by id: UUID, where isMissing: (SyncItemID) -> Bool) {
         guard let request = requests.first(where: { $0.id == id }) else { return }
         for item in request.items where isMissing(item) {
-            if let sent = records[item]?.sent, sent.request == id { receive(item, sent.data) }
+            guard let record = records[item], let sent = record.sent, sent.request == id else { continue }
+            // Otherwise another pull has brought it already, or a later version.
+            if record.server == sent.base { receive(item, sent.data) }
         }
     }
 

@@ -118,7 +118,11 @@ extension SyncMachine {
         switch event {
         case .resume(let requests):
             isPaused = false
-            for request in requests { add(request.id, .waiting(until: now)) }
+            for request in requests {
+                // It may have been one of another program for as long as not all of its collections were open.
+                if self.requests[request.id]?.isOthers == true { remove(request.id) }
+                add(request.id, .waiting(until: now))
+            }
             (hasChanges, needsPull) = (true, true)
         case .pause: isPaused = true
         case .hurry: hurry(now)

@@ -21,6 +21,8 @@ actor SyncRunner {
     private var machine: SyncMachine?
     private var tasks: [Int: Task<Void, Never>] = [:]
     private var lastTask = 0
+    /// The task of the last ``SyncMachine/Effect/prepare(limit:)``.
+    private var preparation: Task<Void, Never>?
     private var timer: Task<Void, Never>?
     private var listener: Task<Void, Never>?
     private var early: [SyncMachine.Event] = []
@@ -58,11 +60,13 @@ actor SyncRunner {
         listener?.cancel()
     }
 
-    func pause() {
+    /// Pauses. What is written after the return of the call is in no request, so that other programs can send it.
+    func pause() async {
         isPaused = true
         listener?.cancel()
         listener = nil
         handle(.pause)
+        await preparation?.value
     }
 
     func resume() {
@@ -116,11 +120,13 @@ actor SyncRunner {
         }
         lastTask += 1
         let number = lastTask
-        tasks[number] = Task {
+        let task = Task {
             let event = await self.result(of: effect)
             self.tasks[number] = nil
             if let event { self.handle(event) }
         }
+        tasks[number] = task
+        if case .prepare = effect { preparation = task }
     }
 
     /// Carries out an effect.

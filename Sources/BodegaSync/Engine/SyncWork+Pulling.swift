@@ -15,8 +15,8 @@ extension SyncWork {
         for name in collections.names where place.hasAdopted(name) { places[name] = .some(place.cursor(of: name)) }
         // The versions that were in the way of a request.
         var needed: [String: [CacheKey]] = [:]
-        let settled = place.requests.filter { answers[$0.id] != nil && collections.contain($0) }
-        for request in settled where answers[request.id] != .applied {
+        for request in place.requests {
+            guard let answer = answers[request.id], answer != .applied else { continue }
             for item in request.items { needed[item.collection, default: []].append(item.key) }
         }
         let pull = PullInParts(work: self, pulls: place.pulls)
@@ -179,7 +179,7 @@ private actor PullInParts {
             for request in place.requests where batches.contains(StorageOrigin(id: request.id).shared.id) {
                 answers[request.id] = .applied
             }
-            let settled = place.requests.filter { answers[$0.id] != nil && work.collections.contain($0) }
+            let settled = place.requests.filter { answers[$0.id] != nil }
             let isUnchanged =
                 items.isEmpty && settled.isEmpty
                 && cursors.allSatisfy { place.hasPulled($0) && place.cursor(of: $0) == $1 }
@@ -198,8 +198,9 @@ private actor PullInParts {
         _ settled: [SentRequest], _ answers: [UUID: SyncAnswer], _ known: OutboxStorage.SyncPlace
     ) async throws {
         let (items, cursors, expected) = (items, cursors, pulls)
-        let isMissing: (SyncItemID) -> Bool = { [missing, unreadableItems] item in
-            missing[item.collection] != nil || unreadableItems.contains(item)
+        // Also those of collections that were not open when the pull began.
+        let isMissing: (SyncItemID) -> Bool = { [unreadableItems] item in
+            cursors[item.collection] == nil || unreadableItems.contains(item)
         }
         try await work.transact(
             items.map(\.item) + settled.flatMap(\.items), needsPlace: true,

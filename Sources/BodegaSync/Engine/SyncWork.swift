@@ -14,7 +14,7 @@ struct SyncedCollection: Sendable {
 final class SyncedCollections: Sendable {
     private let open: @Sendable (String) async throws -> any StorageBackend
     private let collections = Locked<[ExactText: SyncedCollection]>([:])
-    /// The local engines of those that the program has not opened, as far as removals concern them.
+    /// The local engines of those that the program has not opened, as far as its changes concern them.
     private let others = Locked<[ExactText: any StorageBackend]>([:])
     /// Those that the last pull could not read.
     private let missing = Locked<Set<ExactText>>([])
@@ -35,7 +35,7 @@ final class SyncedCollections: Sendable {
         return engine
     }
 
-    /// The local engine on a collection that the program has opened, or that a removal concerns.
+    /// The local engine on a collection that the program has opened, or that its changes concern.
     func localEngine(_ name: String) -> (any StorageBackend)? {
         collection(name)?.engine ?? others.withLock { $0[ExactText(name)] }
     }
@@ -48,7 +48,13 @@ final class SyncedCollections: Sendable {
     }
 
     /// Whether the program synchronizes the collections of all items of a request.
-    func contain(_ request: SentRequest) -> Bool { request.items.allSatisfy { collection($0.collection) != nil } }
+    func contain(_ request: SentRequest) -> Bool { contain(request.items) }
+
+    /// Whether the program may send a request of another one, which may have ended: if it could have sent a part of it.
+    /// Nothing else can be sent of the items that are on their way.
+    func concern(_ request: SentRequest) -> Bool { request.groups.contains(where: contain) }
+
+    private func contain(_ items: [SyncItemID]) -> Bool { items.allSatisfy { collection($0.collection) != nil } }
 
     func isMissing(_ name: String) -> Bool { missing.withLock { $0.contains(ExactText(name)) } }
 
@@ -122,7 +128,10 @@ struct SyncWork: Sendable {
             known = [:]
             var draft = reading.draft
             let result = try change(&draft)
-            var batches = try itemBatches(reading, draft)
+            guard var batches = itemBatches(reading, draft) else {
+                for item in reading.recordItems { try await collections.openOther(item.collection) }
+                continue
+            }
             var place = reading.place
             if var moved = place {
                 try move(&moved)
@@ -138,18 +147,19 @@ struct SyncWork: Sendable {
         }
     }
 
+    /// The batches that make of the items what the user sees.
+    ///
+    /// - Returns: `nil` if a collection must be opened for that.
     private func itemBatches(
         _ reading: OutboxStorage.Reading, _ draft: OutboxDraft
-    ) throws -> [(engine: any StorageBackend, batch: StorageBatch)] {
+    ) -> [(engine: any StorageBackend, batch: StorageBatch)]? {
         var batches: [(engine: any StorageBackend, batch: StorageBatch)] = []
         for (name, items) in reading.recordItems.byCollection {
             guard let engine = collections.localEngine(name) else {
                 for item in items {
-                    let (old, new) = (reading.draft.records[item], draft.records[item])
-                    // What the user sees can't be written there.
-                    if let old, old.visible != (new ?? OutboxRecord(server: old.server)).visible {
-                        _ = try collections.engine(name)
-                    }
+                    guard let old = reading.draft.records[item] else { continue }
+                    let new = draft.records[item].map(\.visible) ?? draft.items[item]
+                    if old.visible != new { return nil }
                 }
                 continue
             }
@@ -184,11 +194,11 @@ struct SyncWork: Sendable {
         }
         let (items, known) = try await outbox.candidates(
             limit: limit, maximumBytes: Self.maximumBytes, where: canSend)
-        if items.isEmpty { return (nil, place.requests.filter(collections.contain)) }
+        if items.isEmpty { return (nil, place.requests.filter(collections.concern)) }
         let (request, all) = try await transact(items, known: known, needsPlace: true) { draft in
             (
                 draft.take(items, upTo: limit, maximumBytes: Self.maximumBytes, where: canSend),
-                draft.requests.filter(collections.contain)
+                draft.requests.filter(collections.concern)
             )
         }
         if let request { prepared.withLock { $0[request.id] = request } }

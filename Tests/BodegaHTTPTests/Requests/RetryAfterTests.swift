@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `A retrying engine waits as long as the server asks`() async throws {
-        let clock = ImmediateClock()
+        let clock = InstantClock()
         let engine = try engine([(503, ["Retry-After": "17"]), (429, ["Retry-After": "3"]), (200, [:])])
             .retrying(clock: clock)
         #expect(try await engine.fetch(key: CacheKey("1")) != nil)
@@ -54,21 +54,5 @@ private struct Script: HTTPStorageTransport {
     func send(_ request: HTTPStorageRequest) async throws -> HTTPStorageResponse {
         let (status, headers) = responses.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
         return HTTPStorageResponse(status: status, headers: headers, body: Data(#"{"id": "1"}"#.utf8))
-    }
-}
-
-/// A clock that does not wait, and records the delays.
-private final class ImmediateClock: Clock {
-    let delays = Locked<[Duration]>([])
-    private let time = Locked(ContinuousClock().now)
-
-    var now: ContinuousClock.Instant { time.withLock { $0 } }
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-        time.withLock { time in
-            delays.withLock { $0.append(time.duration(to: deadline)) }
-            time = deadline
-        }
     }
 }

@@ -2,6 +2,7 @@ import Bodega
 import BodegaTesting
 import Foundation
 import Logging
+import TestSupport
 
 /// A nesting of wrappers with small limits, around an engine with random faults.
 struct FaultyNesting: Sendable, CustomStringConvertible {

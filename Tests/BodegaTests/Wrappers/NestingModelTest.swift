@@ -1,6 +1,7 @@
 import Bodega
 import BodegaTesting
 import Foundation
+import TestSupport
 
 /// Random calls of a nesting of wrappers whose innermost engine fails at random, compared with a model.
 ///
