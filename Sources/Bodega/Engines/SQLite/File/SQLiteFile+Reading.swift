@@ -39,7 +39,9 @@ extension SQLiteFile {
     /// Reads any number of rows from one snapshot, on a thread that may block. A small file is read like a row.
     func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         if let value = try await readAtMoment(body) { return value }
-        return try await LockHolders.shared.repeating { try await readManyOnce(body) }
+        return try await LockHolders.shared.repeating {
+            try await longReads.withLock { try await readManyOnce(body) }
+        }
     }
 
     /// Reads from one snapshot on the caller's thread, for a millisecond at most: a change of thread and back takes a

@@ -60,6 +60,8 @@ package final class SQLiteFile: Sendable {
     /// Limits the number of moments to one less than that of readers. So other readers, which can block the threads
     /// that the tasks of moments need, have a place.
     let moments = AsyncLock(holders: SQLiteConnectionPool.maximumReaderCount - 1, ignoringCancellation: true)
+    /// Limits reads of many rows in the same way. So reads of one item don't wait for any number of scans.
+    let longReads = AsyncLock(holders: SQLiteConnectionPool.maximumReaderCount - 1, ignoringCancellation: true)
     /// Whether this has changed the schema, see ``table(ofCollection:)``.
     let hasCreatedCollections = Locked(false)
     /// Locked during a transaction of a thread, and by ``closeUnlessInTransaction()``.
