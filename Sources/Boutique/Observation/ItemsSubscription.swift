@@ -12,7 +12,21 @@ protocol ItemsSource<Item>: AnyObject, Sendable {
     func add(_ subscription: ItemsSubscription<Item>)
 }
 
-/// The subscription of one subscriber to the items of a store or a window.
+/// A publisher of the items of a source, see ``StoreItems/Publisher``.
+struct ItemsPublisher<Item: Sendable>: Publisher {
+    typealias Output = [Item]
+    typealias Failure = Never
+
+    let source: any ItemsSource<Item>
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == [Item], S.Failure == Never {
+        let subscription = ItemsSubscription(AnySubscriber(subscriber), to: source)
+        subscriber.receive(subscription: subscription)
+        onMainActor { subscription.begin() }
+    }
+}
+
+/// The subscription of one subscriber to the items of a source.
 ///
 /// A subscription holds no items, because a second reference to the array would make the next change copy it. It reads
 /// the items from their source when it publishes them.

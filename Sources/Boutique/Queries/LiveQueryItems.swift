@@ -15,6 +15,6 @@ public struct LiveQueryItems<Item: StorableItem> {
 
     /// A publisher of the items: once on subscription, then after each change, on the main actor.
     public nonisolated var projectedValue: AnyPublisher<[Item], Never> {
-        StoreItems<Item>.Publisher(source: model).eraseToAnyPublisher()
+        ItemsPublisher(source: model).eraseToAnyPublisher()
     }
 }

@@ -16,7 +16,7 @@ public struct LiveQuerySections<Value: Hashable & Sendable, Item: StorableItem> 
 
     /// A publisher of the sections: once on subscription, then after each change, on the main actor.
     public nonisolated var projectedValue: AnyPublisher<[LiveSection<Value, Item>], Never> {
-        StoreItems<Item>.Publisher(source: model)
+        ItemsPublisher(source: model)
             .map { [model] _ in MainActor.assumeIsolated { Self.sections(of: model) } }
             .eraseToAnyPublisher()
     }

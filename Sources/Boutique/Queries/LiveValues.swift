@@ -37,16 +37,17 @@ public final class LiveValues<Value: Hashable & Sendable, Item: StorableItem>: O
         in storage: ObjectStorage<Item>
     ) {
         loader = LiveValuesLoader(property, query, storage)
+        _values = LiveValueCounts(loader)
         loader.begin()
     }
 
-    deinit { loader.end() }
-
-    /// The values, in ascending order, see `ObjectStorage.values(of:matching:)`.
-    public var values: [ValueCount<Value>] {
-        loader.valuesPoint.access()
-        return loader.values
+    deinit {
+        loader.end()
+        Task { @MainActor [loader] in loader.finish() }
     }
+
+    /// The values, in ascending order, see `ObjectStorage.values(of:matching:)`. `$values` publishes them.
+    @LiveValueCounts<Value, Item> public var values: [ValueCount<Value>]
 
     /// The outcome of the last attempt to read the engine.
     ///

@@ -16,6 +16,8 @@ final class LiveValuesLoader<Value: Hashable & Sendable, Item: StorableItem> {
     let valuesPoint = ObservationPoint()
     let statePoint = ObservationPoint()
 
+    private var subscriptions: [ItemsSubscription<ValueCount<Value>>] = []
+
     private let property: any KeyPath<Item, Value> & Sendable
     private let query: Query<Item>
     private let storage: ObjectStorage<Item>
@@ -37,6 +39,12 @@ final class LiveValuesLoader<Value: Hashable & Sendable, Item: StorableItem> {
     }
 
     nonisolated func end() { log.end() }
+
+    /// Ends all subscriptions.
+    func finish() {
+        for subscription in subscriptions { subscription.finish() }
+        subscriptions = []
+    }
 
     /// Reads the values, unless no item has changed since they were read.
     func catchUp() async throws {
@@ -91,7 +99,9 @@ final class LiveValuesLoader<Value: Hashable & Sendable, Item: StorableItem> {
         let isStateChanged = !state.isLoaded || undecodable.count + errors.count > 0
         if new == values, !isStateChanged { return }
         let points = (new == values ? [] : [valuesPoint]) + (isStateChanged ? [statePoint] : [])
+        let isPublished = new != values
         change(points) { (values, undecodable, state) = (new, errors, .loaded) }
+        if isPublished { for subscription in subscriptions { subscription.publish() } }
     }
 
     /// Shows that the values could not be read. Values that are loaded stay.
@@ -106,5 +116,14 @@ final class LiveValuesLoader<Value: Hashable & Sendable, Item: StorableItem> {
         for point in points { point.willChange() }
         make()
         for point in points { point.didChange() }
+    }
+}
+
+extension LiveValuesLoader: ItemsSource {
+    var latestItems: [ValueCount<Value>] { values }
+
+    func add(_ subscription: ItemsSubscription<ValueCount<Value>>) {
+        subscriptions.removeAll { $0.isCancelled }
+        subscriptions.append(subscription)
     }
 }

@@ -47,8 +47,6 @@ extension StoreItems.Publisher {
     ///
     /// - Parameter subscriber: The subscriber. Its methods are called on the main actor.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == [Item], S.Failure == Never {
-        let subscription = ItemsSubscription(AnySubscriber(subscriber), to: source)
-        subscriber.receive(subscription: subscription)
-        onMainActor { subscription.begin() }
+        ItemsPublisher(source: source).receive(subscriber: subscriber)
     }
 }

@@ -108,6 +108,30 @@ import Testing
         #expect(announcements == 1 && observed.withLock { $0 })
     }
 
+    @Test func `Subscribers receive the values, then each other ones, and the end`() async throws {
+        let tasks = ObjectStorage<Errand>(storage: MemoryStorageEngine())
+        try await tasks.store([Errand(id: 1, title: "a")])
+        var titles: LiveValues<String, Errand>? = LiveValues(of: \.title, in: tasks)
+        try await titles?.valuesHaveLoaded()
+        let (published, hasEnded) = (Locked<[[ValueCount<String>]]>([]), Locked(false))
+        let subscription = titles?.$values.sink { _ in
+            hasEnded.withLock { $0 = true }
+        } receiveValue: { values in
+            MainActor.assertIsolated()
+            published.withLock { $0.append(values) }
+        }
+        let (one, two) = ([ValueCount("a", count: 1)], [ValueCount("a", count: 1), ValueCount("b", count: 1)])
+        #expect(published.withLock { $0 } == [one])
+        try await tasks.store([Errand(id: 1, title: "a", rank: 2)])
+        try await titles?.loader.catchUp()
+        try await tasks.store([Errand(id: 2, title: "b")])
+        #expect(try await eventually { titles?.values == two })
+        #expect(published.withLock { $0 } == [one, two])
+        titles = nil
+        #expect(try await eventually { hasEnded.withLock { $0 } })
+        subscription?.cancel()
+    }
+
     @Test func `An engine that goes away leaves the values, and one that comes back is read again`() async throws {
         let engine = FailingEngine(base: MemoryStorageEngine())
         let tasks = ObjectStorage<Errand>(storage: engine)
