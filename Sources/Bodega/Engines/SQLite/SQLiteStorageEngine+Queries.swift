@@ -27,8 +27,9 @@ extension SQLiteStorageEngine {
             if request.scans.isEmpty { return outcome }
             do {
                 let receive = try begin()
+                var reader = try SQLiteScanReader(table, within: request.within, request.fields, in: db)
                 for (number, scan) in request.scans.enumerated() {
-                    try table.scan(scan, within: request.within, request.fields, in: db) { item in
+                    try reader.read(scan) { item in
                         // Decoding can take longer than reading.
                         try cancellation.check()
                         outcome.byteCount += item.data.count

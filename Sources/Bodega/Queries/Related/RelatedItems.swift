@@ -106,9 +106,17 @@ private struct RelatedGroups: Sendable {
 
     mutating func add(_ entry: RelatedEntry, at place: Int, among entries: [RelatedEntry]) {
         for group in entry.groups {
-            if let last = places[group]?.last, entries[last].position >= entry.position { areSorted = false }
-            places[group, default: []].append(place)
+            let last = Self.append(place, to: &places[group, default: []])
+            if let last, entries[last].position >= entry.position { areSorted = false }
         }
+    }
+
+    /// Appends a place with one look-up of the group.
+    ///
+    /// - Returns: The last place before it.
+    private static func append(_ place: Int, to places: inout [Int]) -> Int? {
+        defer { places.append(place) }
+        return places.last
     }
 
     mutating func sort(_ entries: [RelatedEntry]) {

@@ -103,6 +103,10 @@ private final class RelatedReading<Object, Target: Codable>: @unchecked Sendable
     private var wanted: (groups: Set<CacheKey>, condition: QueryCondition)?
     /// The records that are not decoded yet.
     private var waiting: [StorageItem] = []
+    private var waitingSize = 0
+
+    private static var maximumSize: Int { 1 << 20 }
+    private static var maximumCount: Int { 4_096 }
 
     init(_ relation: Relation<Object, Target>, _ isOmitting: Bool) {
         (self.relation, self.isOmitting) = (relation, isOmitting)
@@ -136,7 +140,7 @@ private final class RelatedReading<Object, Target: Codable>: @unchecked Sendable
     }
 
     @Sendable private func begin() -> StorageReceiver {
-        (items, waiting) = (RelatedItems(), [])
+        (items, waiting, waitingSize) = (RelatedItems(), [], 0)
         return receive
     }
 
@@ -144,7 +148,9 @@ private final class RelatedReading<Object, Target: Codable>: @unchecked Sendable
         guard let wanted else { return false }
         if wanted.condition.excludes(entry) { return true }
         waiting.append(entry)
-        if waiting.count >= 256 { try decode() }
+        waitingSize += entry.data.count
+        // After the read, so that it ends soon, unless they would take much memory.
+        if waitingSize >= Self.maximumSize || waiting.count >= Self.maximumCount { try decode() }
         return true
     }
 
@@ -167,6 +173,7 @@ private final class RelatedReading<Object, Target: Codable>: @unchecked Sendable
             if items.undecodable.count < 1_000 { items.undecodable.append(error) }
         }
         waiting.removeAll(keepingCapacity: true)
+        waitingSize = 0
         if let failure { throw failure }
     }
 

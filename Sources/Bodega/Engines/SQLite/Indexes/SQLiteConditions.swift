@@ -55,6 +55,11 @@ struct SQLiteConditions {
         values += all.flatMap(\.values)
     }
 
+    /// Replaces the values of the first parameters.
+    mutating func replaceFirst(_ values: [StorageSortKey]) {
+        self.values.replaceSubrange(..<values.count, with: values)
+    }
+
     /// A limit of the number of rows. It is a parameter, because each text of a statement is prepared and kept.
     var limit: String { "?\(values.count + 1)" }
 
