@@ -150,7 +150,8 @@ public final class StorageSync: StorageDatabase, Observable {
 
     /// Waits until the remote database has all changes of the open collections that were made before the call, but
     /// those that are parked, and until what it had at that time was read. It does not wait for later changes. If the
-    /// remote database was restored from a backup or replaced, it waits until it has again what it lacks.
+    /// remote database was restored from a backup or replaced, it waits until it has again what it lacks. A transaction
+    /// that has changed a collection that is not open, too, is waited for until a program opens it.
     ///
     /// - Throws: `CancellationError` if the task is cancelled; without a network, nothing else ends the wait.
     public func settled() async throws {
