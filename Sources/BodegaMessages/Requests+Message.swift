@@ -194,19 +194,21 @@ extension StorageOperation: JSONObjectMember, JSONReadable {
         }
     }
 
-    private static let names = ["key", "kind", "value", "data", "removed", "removesAll"]
-
     package init(_ part: JSONPart) throws {
         let members = try part.members()
-        try members.check(names: Self.names)
-        if try members.bool("removesAll") {
+        // One that has members of two forms is not carried out as either of them.
+        if let removesAll = members["removesAll"] {
+            try members.check(names: ["removesAll"])
+            guard try removesAll.bool() else { throw part.error("an operation") }
             self = .removeAll
-        } else if try members.bool("removed") {
+        } else if let isRemoved = members["removed"] {
+            try members.check(names: ["key", "kind", "removed"])
+            guard try isRemoved.bool() else { throw part.error("an operation") }
             self = .remove(key: try CacheKey(members))
-        } else if let data = try Data(item: members) {
-            self = .write(key: try CacheKey(members), data: data)
         } else {
-            throw part.error("an operation")
+            try members.check(names: ["key", "kind", "value", "data"])
+            guard let data = try Data(item: members) else { throw part.error("an operation") }
+            self = .write(key: try CacheKey(members), data: data)
         }
     }
 }

@@ -6,10 +6,10 @@ let openAPI = #"""
       "info": {
         "title": "Emporium",
         "version": "1",
-        "description": "Collections of items under keys: items, queries, transactions and changes. Members that are \#
-    not known are ignored.\n\nAn answer of the type application/x-ndjson has an object on each line. The last one has \#
-    the member \"end\", or \"error\" with a problem; an answer without it is not complete. After a line with \#
-    \"restart\", all lines before it are void.",
+        "description": "Collections of items under keys: items, queries, transactions and changes. A client ignores \#
+    members of answers that it does not know.\n\nAn answer of the type application/x-ndjson has an object on each \#
+    line. The last one has the member \"end\", or \"error\" with a problem; an answer without it is not complete. \#
+    After a line with \"restart\", all lines before it are void.",
         "license": {"name": "MIT", "identifier": "MIT"}
       },
       "servers": [{"url": "/"}],

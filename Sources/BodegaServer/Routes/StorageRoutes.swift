@@ -174,6 +174,7 @@ public struct StorageRoutes: Sendable {
     ) {
         router.on(path, method: method) { request, context in
             do {
+                try checkPath(request)
                 try checkSender(request)
                 guard let client = try await access.client(bearing: request.bearer), client.isValid else {
                     throw RequestRefusal.unauthorized
@@ -207,6 +208,12 @@ public struct StorageRoutes: Sendable {
                 return error.response().answering(request)
             }
         }
+    }
+
+    /// Refuses an address with an empty part: the router leaves it out, and would find another item.
+    private func checkPath(_ request: Request) throws {
+        let path = request.uri.path
+        if path.contains("//") || path.hasSuffix("/") { throw RequestRefusal.notFound }
     }
 
     /// Refuses what a page in a browser on this machine could send without the knowledge of its user.

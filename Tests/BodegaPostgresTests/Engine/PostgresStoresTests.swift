@@ -39,6 +39,8 @@ struct PostgresStoresTests {
                     let from = Int.random(in: 0...1, using: &random)
                     let units = Int.random(in: 1...9, using: &random)
                     try await own[from].transaction(with: own[1 - from]) { from, to in
+                        // The other mover removes an empty account at times.
+                        if from["0"] == nil || to["0"] == nil { return }
                         try from.update(id: "0") { $0.units -= units }
                         try to.update(id: "0") { $0.units += units }
                     }

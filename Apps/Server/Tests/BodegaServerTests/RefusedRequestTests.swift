@@ -65,6 +65,13 @@ struct RefusedRequestTests {
                 "batch",
                 #"{"batches":[{"collection":"notes","operations":[{"key":"a","value":2,"expires":1}]}]}"#, "expires"
             ),
+            (
+                "batch", #"{"batches":[{"collection":"notes","operations":[{"removesAll":true,"key":"b"}]}]}"#, "key"
+            ),
+            (
+                "batch", #"{"batches":[{"collection":"notes","operations":[{"key":"a","value":7,"removed":true}]}]}"#,
+                "value"
+            ),
         ])
     func members(_ path: String, _ body: String, _ name: String) async throws {
         let engine = MemoryStorageEngine()
@@ -72,6 +79,31 @@ struct RefusedRequestTests {
         let server = try await TestServer(["notes": engine])
         let answer = try await send(server, path, body)
         #expect(answer.status == 400 && answer.body.contains(#"\"\#(name)\" in the message"#), "\(answer)")
+        #expect(try await engine.fetchAllData() == [Data("1".utf8)])
+    }
+
+    @Test("have an operation that says of itself that it is none", arguments: ["removed", "removesAll"])
+    func falseOperation(_ name: String) async throws {
+        let engine = MemoryStorageEngine()
+        let server = try await TestServer(["notes": engine])
+        let key = name == "removed" ? #""key":"a","# : ""
+        let body = #"{"batches":[{"collection":"notes","operations":[{\#(key)"\#(name)":false}]}]}"#
+        #expect(try await send(server, "batch", body).status == 400)
+    }
+
+    @Test(
+        "have an empty part in their address, without which it is that of another item",
+        arguments: [
+            "/v1/collections/notes/items/a/", "/v1/collections/notes/items/a//", "//v1//collections/notes/items/a",
+            "/v1/collections/notes//items/a",
+        ])
+    func emptyParts(_ path: String) async throws {
+        let engine = MemoryStorageEngine()
+        try await engine.write(Data("1".utf8), key: CacheKey(verbatim: "a"))
+        let server = try await TestServer(["notes": engine])
+        let connection = try RawConnection(port: server.port)
+        connection.send("DELETE \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(await connection.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 404"))
         #expect(try await engine.fetchAllData() == [Data("1".utf8)])
     }
 
