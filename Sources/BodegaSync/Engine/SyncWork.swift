@@ -129,7 +129,7 @@ struct SyncWork: Sendable {
             var draft = reading.draft
             let result = try change(&draft)
             guard var batches = itemBatches(reading, draft) else {
-                for item in reading.recordItems { try await collections.openOther(item.collection) }
+                for (name, _) in reading.recordItems.byCollection { try await collections.openOther(name) }
                 continue
             }
             var place = reading.place
