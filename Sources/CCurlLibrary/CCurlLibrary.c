@@ -67,6 +67,10 @@ int emporium_curl_set_size(void *easy, int option, int64_t value) { return easy_
 int emporium_curl_set_pointer(void *easy, int option, const void *value) { return easy_setopt(easy, option, value); }
 int emporium_curl_set_sink(void *easy, int option, emporium_curl_sink sink) { return easy_setopt(easy, option, sink); }
 
+int emporium_curl_set_meter(void *easy, int option, emporium_curl_meter meter) {
+    return easy_setopt(easy, option, meter);
+}
+
 int emporium_curl_easy_resume(void *easy) {
     const int nothing = 0;
     return easy_pause(easy, nothing);

@@ -57,6 +57,17 @@ final class CurlTransfer {
                 return transfer.exchange.receive(bytes) ? bytes.count : 0
             }
         }
+        if count > 0 { reportSentBytes(to: user) }
+    }
+
+    private func reportSentBytes(to user: UnsafeMutableRawPointer) {
+        emporium_curl_set_pointer(easy, EMPORIUM_CURL_METER_DATA, user)
+        emporium_curl_set_meter(easy, EMPORIUM_CURL_METER) { user, _, _, _, sent in
+            guard let user else { return 0 }
+            Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue().exchange.send(totalBytes: Int(sent))
+            return 0
+        }
+        set(EMPORIUM_CURL_HAS_NO_METER, 0)
     }
 
     deinit {

@@ -14,16 +14,21 @@ import Foundation
 final class HTTPExchange: Sendable {
     /// The number of bytes in the buffer from which on the transfer of a stream is paused.
     static let bufferLimit = 1 << 20
+    /// The bytes of a request and its response by which each second beyond the time limit must be earned. A connection
+    /// that is slow, but not silent, so has the time that it needs, and a server that drips has an end.
+    static let minimumBytesPerSecond = 8_192
 
     private struct State {
         var head: HTTPStorageResponse?
         /// The bytes that have arrived and that the caller has not taken.
         var buffer = Data()
         var receivedCount = 0
+        var sentCount = 0
         var outcome: Result<Void, any Error>?
         var isPaused = false
-        /// The time from which the time limit counts.
         var start = ContinuousClock.now
+        /// When a byte was sent or has arrived, or the caller let a paused transfer go on.
+        var lastByte = ContinuousClock.now
         var headWaiter: CheckedContinuation<HTTPStorageResponse, any Error>?
         var partWaiter: CheckedContinuation<Data?, any Error>?
         var timer: Task<Void, any Error>?
@@ -40,8 +45,7 @@ final class HTTPExchange: Sendable {
 
     /// The request.
     let request: HTTPStorageRequest
-    /// Whether the response is passed on as it arrives. If not, it has a maximum size, and the time limit is that of
-    /// the whole response.
+    /// Whether the response is passed on as it arrives. If not, it has a maximum size, and must not be slow.
     let isStream: Bool
     private let client: any HTTPClient
     private let state = Locked(State())
@@ -56,7 +60,7 @@ final class HTTPExchange: Sendable {
     func start() async throws -> HTTPStorageResponse {
         // The timer of a session restarts with each received byte on some platforms, so this is one of our own.
         let timer = Task {
-            while let deadline {
+            while let deadline = deadline?.time {
                 try await Task.sleep(until: deadline, clock: .continuous)
                 expire()
             }
@@ -87,7 +91,7 @@ final class HTTPExchange: Sendable {
                     if part == nil { state.partWaiter = continuation }
                     let resumes = state.isPaused
                     state.isPaused = false
-                    if resumes { state.start = .now }
+                    if resumes { state.lastByte = .now }
                     return (part, resumes)
                 }
                 if let part { continuation.resume(with: part) }
@@ -111,6 +115,14 @@ final class HTTPExchange: Sendable {
     /// Whether the head of the response has arrived.
     var hasHead: Bool { state.withLock { $0.head != nil } }
 
+    /// Takes note of how much of the body was sent. The number starts again if the body is sent again.
+    func send(totalBytes count: Int) {
+        state.withLock { state in
+            if count != state.sentCount { state.lastByte = .now }
+            state.sentCount = max(state.sentCount, count)
+        }
+    }
+
     /// Stores the head of the response. Returns whether its body is wanted.
     ///
     /// - Parameters:
@@ -125,7 +137,7 @@ final class HTTPExchange: Sendable {
         let waiter = state.withLock { state in
             guard state.outcome == nil else { return nil as CheckedContinuation<HTTPStorageResponse, any Error>? }
             state.head = head
-            if isStream { state.start = .now }
+            state.lastByte = .now
             defer { state.headWaiter = nil }
             return state.headWaiter
         }
@@ -146,7 +158,7 @@ final class HTTPExchange: Sendable {
         let (waiter, part) = state.withLock { state in
             guard state.outcome == nil else { return (nil as CheckedContinuation<Data?, any Error>?, nil as Data?) }
             state.receivedCount += data.count
-            if isStream { state.start = .now }
+            state.lastByte = .now
             guard let waiter = state.partWaiter else {
                 state.buffer.append(contentsOf: data)
                 return (nil, nil)
@@ -216,17 +228,31 @@ final class HTTPExchange: Sendable {
         fail(StorageError(.tooLarge, "\(excess) is larger than \(maximumBytes) bytes, the limit."))
     }
 
-    /// The time at which the exchange exceeds its time limit, if nothing arrives until then; `nil` after its end.
-    private var deadline: ContinuousClock.Instant? {
+    /// The time at which the exchange exceeds its time limit, if nothing is sent and nothing arrives until then, and
+    /// whether it has been silent for the limit by then, or slow; `nil` after its end.
+    private var deadline: (time: ContinuousClock.Instant, isSilent: Bool)? {
         state.withLock { state in
             if state.outcome != nil { return nil }
             // A server does not have to answer for the time that the caller takes.
-            return (state.isPaused ? .now : state.start) + request.timeLimit
+            let silent = (state.isPaused ? .now : state.lastByte) + request.timeLimit
+            if isStream, state.head != nil { return (silent, true) }
+            let count = Double(state.sentCount + state.receivedCount)
+            let slow = state.start + request.timeLimit + .seconds(count / Double(Self.minimumBytesPerSecond))
+            return slow < silent ? (slow, false) : (silent, true)
         }
     }
 
     private func expire() {
-        guard let deadline, deadline <= .now else { return }
+        guard let deadline, deadline.time <= .now else { return }
+        guard deadline.isSilent else {
+            return fail(
+                StorageError(
+                    .timedOut,
+                    """
+                    The request takes longer than \(request.timeLimit), and less than \(Self.minimumBytesPerSecond) \
+                    bytes a second were sent and received.
+                    """))
+        }
         let doubt = isStream ? "The server sent nothing for" : "The server did not respond within"
         fail(StorageError(.timedOut, "\(doubt) \(request.timeLimit)."))
     }

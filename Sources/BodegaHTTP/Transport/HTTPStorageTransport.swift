@@ -69,8 +69,9 @@ public struct HTTPStorageRequest: Sendable {
     /// The maximum number of bytes of the response's body, after decompression. It does not limit that of a
     /// stream.
     public var maximumResponseBytes: Int
-    /// The time within which the whole response must arrive. In a stream, the time within which the head must arrive,
-    /// and after it each further byte.
+    /// The time in which the server must have responded. A request that takes longer goes on while its body and that of
+    /// the response are transferred, with no pause as long as this, and with at least 8 KiB a second of the time beyond
+    /// it. In a stream, the head must have arrived by then, and after it each further byte within this time.
     public var timeLimit: Duration
     /// Whether sending the request twice has the same effect as sending it once, so that a transport may repeat it.
     /// Initially `true`, except for the method `post`.
@@ -84,7 +85,7 @@ public struct HTTPStorageRequest: Sendable {
     ///   - headers: The values of the headers by their names.
     ///   - body: The body; `nil` if there is none.
     ///   - maximumResponseBytes: The maximum number of bytes of the response's body, after decompression.
-    ///   - timeLimit: The time within which the whole response must arrive.
+    ///   - timeLimit: The time in which the server must have responded, see ``timeLimit``.
     public init(
         method: Method, url: URL, headers: [String: String] = [:], body: Data? = nil, maximumResponseBytes: Int,
         timeLimit: Duration

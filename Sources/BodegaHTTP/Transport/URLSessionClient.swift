@@ -75,9 +75,8 @@ extension URLRequest {
         httpMethod = request.method.rawValue
         httpShouldHandleCookies = false
         httpBody = request.body ?? (request.method == .post ? Data() : nil)
-        let (seconds, attoseconds) = request.timeLimit.components
-        // The exchange has the timer of a stream. This one might also run while the task is suspended.
-        timeoutInterval = exchange.isStream ? 604_800 : Double(seconds) + Double(attoseconds) / 1e18 + 1
+        // The exchange has the timer. This one might also run while the task is suspended.
+        timeoutInterval = 604_800
         for (name, value) in request.headers { setValue(value, forHTTPHeaderField: name) }
     }
 }

@@ -38,6 +38,13 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         #endif
     }
 
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        exchange(of: task)?.send(totalBytes: Int(totalBytesSent))
+    }
+
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         exchange(of: task)?.complete(error, task.response)
     }

@@ -134,7 +134,8 @@ extension RemoteDatabase: StorageDatabase {
 /// The limits of the requests of a ``RemoteStorageEngine``.
 public struct RemoteStorageOptions: Sendable {
     /// The time in which the server must have answered, and then the time in which each further part of a long answer
-    /// must arrive; by default 30 seconds.
+    /// must arrive; by default 30 seconds. A transfer that is slow, but goes on, has more, see
+    /// ``/BodegaHTTP/HTTPStorageRequest/timeLimit``.
     public var timeLimit = Duration.seconds(30)
     /// The time in which an index must have been created; by default an hour.
     public var indexTimeLimit = Duration.seconds(3_600)

@@ -10,11 +10,14 @@ import NIOSSL
 struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let connections: ConnectionCount
+    let limits: StorageServerLimits
     let metrics: StorageServerMetrics?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(ConnectionCounter(connections, metrics))
+        }.flatMap {
+            limitSilence(of: channel)
         }.flatMap {
             base.setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
@@ -23,6 +26,17 @@ struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
             try pipeline.addHandler(OldVersionAnswers(), position: .after(decoder))
             return value
         }
+    }
+
+    /// Lets the system end a connection whose client does not acknowledge what it is sent.
+    private func limitSilence(of channel: any Channel) -> EventLoopFuture<Void> {
+        #if os(Linux)
+        // TCP_USER_TIMEOUT, in milliseconds: RFC 5482.
+        let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
+        return channel.setOption(option, value: CInt(clamping: min(limits.stalledSeconds, 1_000_000) * 1_000))
+        #else
+        return channel.eventLoop.makeSucceededVoidFuture()
+        #endif
     }
 
     func handle(value: Base.Value, logger: Logger) async {
@@ -45,9 +59,12 @@ extension HTTPServerBuilder {
                 maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
         return HTTPServerBuilder { responder in
             let http = HTTP1Channel(responder: responder, configuration: configuration)
-            guard let tls else { return LimitedChannel(base: http, connections: connections, metrics: metrics) }
+            guard let tls else {
+                return LimitedChannel(base: http, connections: connections, limits: limits, metrics: metrics)
+            }
             return LimitedChannel(
-                base: try TLSChannel(http, tlsConfiguration: tls), connections: connections, metrics: metrics)
+                base: try TLSChannel(http, tlsConfiguration: tls), connections: connections, limits: limits,
+                metrics: metrics)
         }
     }
 }

@@ -64,7 +64,9 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
             isLast = head.headerFields[.connection]?.lowercased() == "close"
             receiving = .now() + .seconds(limits.bodySeconds)
             scheduleCheck(context)
-        case .body(let part): metrics?.add(received: part.readableBytes)
+        case .body(let part):
+            metrics?.add(received: part.readableBytes)
+            receiving = receiving.map { $0 + limits.time(forBytes: part.readableBytes) }
         case .end: receiving = nil
         }
         context.fireChannelRead(data)

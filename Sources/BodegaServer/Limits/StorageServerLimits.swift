@@ -1,4 +1,6 @@
 #if Server
+import NIOCore
+
 /// The limits of what clients can ask for, each alone and all together.
 public struct StorageServerLimits: Sendable {
     // MARK: A request
@@ -68,9 +70,12 @@ public struct StorageServerLimits: Sendable {
     /// The number of seconds from the opening of a connection, with TLS, until it has received the head of its first
     /// request; by default 20. For the heads of its later requests, ``idleSeconds`` applies.
     public var headSeconds: Int64 = 20
-    /// The number of seconds from the head of a request until its whole body has been received; by default 300.
-    public var bodySeconds: Int64 = 300
-    /// The number of seconds in which a client that has an answer to read must read some of it; by default 300.
+    /// The number of seconds from the head of a request until its whole body has been received, plus one for each 8 KiB
+    /// that has been received, so that a large body may come over a slow connection; by default 60.
+    public var bodySeconds: Int64 = 60
+    /// The number of seconds in which a client that has an answer to read must read some of it; by default 300. On Linux,
+    /// this includes a client that has vanished without an end of its connection, such as a phone without a network: by
+    /// itself, the system keeps its connection, and the server its stream of events, for a quarter of an hour.
     public var stalledSeconds: Int64 = 300
     /// The number of seconds after which an idle connection is closed; by default 60.
     public var idleSeconds: Int64 = 60
@@ -79,5 +84,8 @@ public struct StorageServerLimits: Sendable {
 
     /// Creates the default limits.
     public init() {}
+
+    /// The time that a client has for some bytes of a body, beside `bodySeconds`.
+    func time(forBytes count: Int) -> TimeAmount { .nanoseconds(Int64(count) * 1_000_000_000 / 8_192) }
 }
 #endif

@@ -21,12 +21,20 @@ typedef size_t (*emporium_curl_sink)(char *bytes, size_t size, size_t count, voi
 /// The result of a function that pauses the transfer.
 static const long EMPORIUM_CURL_PAUSE = 0x10000001;
 
+/// A function that receives the numbers of bytes of the bodies so far. It returns 0, or another number to end the
+/// transfer.
+typedef int (*emporium_curl_meter)(
+    void *user, int64_t expected, int64_t received, int64_t expected_to_send, int64_t sent);
+
 /// Options of a transfer.
 static const int EMPORIUM_CURL_URL = 10002;
 static const int EMPORIUM_CURL_SINK_DATA = 10001;
 static const int EMPORIUM_CURL_SINK = 20011;
 static const int EMPORIUM_CURL_HEADER_SINK_DATA = 10029;
 static const int EMPORIUM_CURL_HEADER_SINK = 20079;
+static const int EMPORIUM_CURL_METER_DATA = 10057;
+static const int EMPORIUM_CURL_METER = 20219;
+static const int EMPORIUM_CURL_HAS_NO_METER = 43;
 static const int EMPORIUM_CURL_HEADERS = 10023;
 static const int EMPORIUM_CURL_METHOD = 10036;
 static const int EMPORIUM_CURL_BODY = 10015;
@@ -54,6 +62,7 @@ int emporium_curl_set_number(void *easy, int option, long value);
 int emporium_curl_set_size(void *easy, int option, int64_t value);
 int emporium_curl_set_pointer(void *easy, int option, const void *value);
 int emporium_curl_set_sink(void *easy, int option, emporium_curl_sink sink);
+int emporium_curl_set_meter(void *easy, int option, emporium_curl_meter meter);
 /// Resumes a paused transfer. It passes on the bytes that the transfer has kept.
 int emporium_curl_easy_resume(void *easy);
 const char *emporium_curl_description(int result);

@@ -22,6 +22,7 @@ It prints its port, and ends when its standard input ends. The argument is the t
 
 import json
 import os
+import socket
 import sys
 import threading
 import zlib
@@ -75,6 +76,8 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def handle_request(self):
+        if self.path.startswith("/fault/sip"):
+            return self.sip()
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         url = urlsplit(self.path)
         query = {name: values[-1] for name, values in parse_qs(url.query, keep_blank_values=True).items()}
@@ -235,6 +238,14 @@ class Handler(BaseHTTPRequestHandler):
         except OSError:
             state.closed = True
 
+    def sip(self):
+        """Reads the body of a request in small parts."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+        rest = int(self.headers["Content-Length"])
+        while rest > 0 and not over.wait(0.05):
+            rest -= len(self.rfile.read(min(rest, 1 << 17)))
+        self.respond(204)
+
     def fault(self, kind, query):
         if kind == "hangup":
             self.close_connection = True
@@ -257,6 +268,18 @@ class Handler(BaseHTTPRequestHandler):
             if "close" not in query:
                 over.wait()
             self.close_connection = True
+            return
+        if kind == "drip":
+            self.send_response(200)
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+            self.close_connection = True
+            try:
+                while not over.wait(0.05):
+                    self.wfile.write(b" ")
+                    self.wfile.flush()
+            except OSError:
+                pass
             return
         if kind == "silent":
             over.wait()

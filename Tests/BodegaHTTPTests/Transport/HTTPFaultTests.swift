@@ -85,6 +85,26 @@ import Testing
         #expect(await error { try await engine.fetchAll() }?.code == .timedOut)
     }
 
+    @Test(arguments: HTTPClientKind.allCases)
+    func `A response that drips has an end`(_ kind: HTTPClientKind) async throws {
+        let server = try await APIServer.shared.value
+        let request = try server.request("fault/drip", timeLimit: .seconds(1))
+        let error = await error { try await kind.transport().send(request) }
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.contains("bytes a second") == true)
+    }
+
+    @Test(arguments: HTTPClientKind.allCases)
+    func `A large body has the time that it needs`(_ kind: HTTPClientKind) async throws {
+        let server = try await APIServer.shared.value
+        // The server reads 2.5 MiB a second, so this takes more than twice as long as the limit.
+        var request = try server.request("fault/sip", method: .put, timeLimit: .seconds(3))
+        request.body = Data(repeating: UInt8(ascii: "1"), count: 20 << 20)
+        let start = ContinuousClock.now
+        #expect(try await kind.transport().send(request).status == 204)
+        #expect(start.duration(to: .now) > .seconds(3))
+    }
+
     @Test func `A stopped server exceeds the time limit, and works when it is resumed`() async throws {
         let server = try await APIServer()
         let engine = try await engine("items/notes", on: server) { $0.timeLimit = .milliseconds(500) }

@@ -148,6 +148,52 @@ struct LimitTests {
         }
     }
 
+    #if os(Linux)
+    @Test("ends the stream of a client that has vanished without an end of its connection")
+    func vanishedClient() async throws {
+        let metrics = StorageServerMetrics()
+        let server = try await server { options in
+            options.limits.stalledSeconds = 2
+            options.metrics = metrics
+        }
+        let token = try await token()
+        let client = try RawConnection(port: server.port)
+        client.send(
+            """
+            GET /v1/collections/notes/events HTTP/1.1\r
+            Host: localhost\r
+            Authorization: Bearer \(token)\r
+            \r\n
+            """)
+        #expect(await client.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+        #expect(try number(of: "streams", in: metrics) == 1)
+        try client.vanish()
+        try await database.write(Data("1".utf8), key: CacheKey("a"))
+        while try number(of: "streams", in: metrics) > 0 {
+            #expect(try await response(server, "", token).status == .ok)
+        }
+    }
+    #endif
+
+    @Test("receives a large body that is sent slowly, but all the time")
+    func slowBodyWithProgress() async throws {
+        let server = try await server { $0.limits.bodySeconds = 1 }
+        let token = try await token()
+        let part = String(repeating: "1", count: 1 << 16)
+        let client = try RawConnection(port: server.port)
+        client.send(
+            """
+            PUT /v1/collections/notes/items/a HTTP/1.1\r
+            Host: localhost\r
+            Authorization: Bearer \(token)\r
+            Content-Length: \(part.utf8.count * 30)\r
+            \r\n
+            """)
+        // At least three seconds. What follows the body is not a request, so the server ends the connection.
+        await client.drip(part)
+        #expect(try await database.fetch(key: CacheKey("a"))?.count == part.utf8.count * 30)
+    }
+
     @Test("waits for a client that reads a large item slowly, but all the time", arguments: ["close", "keep-alive"])
     func slowReader(connection: String) async throws {
         let metrics = StorageServerMetrics()

@@ -41,6 +41,31 @@ final class RawConnection: Sendable {
         #endif
     }
 
+    #if os(Linux)
+    /// From now on, drops all that arrives, so that nothing is acknowledged, as if this side had lost its network. The
+    /// other side does not get to know of the end of this connection, either.
+    func vanish() throws {
+        // A program of Linux' socket filters with one instruction, which lets 0 bytes pass.
+        struct Instruction {
+            var code: UInt16 = 0x06
+            var (ifTrue, ifFalse): (UInt8, UInt8) = (0, 0)
+            var value: UInt32 = 0
+        }
+        struct Program {
+            var count: UInt16 = 1
+            var instructions: UnsafeMutablePointer<Instruction>
+        }
+        var instruction = Instruction()
+        let status = withUnsafeMutablePointer(to: &instruction) { instruction in
+            var program = Program(instructions: instruction)
+            let attachFilter: Int32 = 26
+            return setsockopt(
+                descriptor, SOL_SOCKET, attachFilter, &program, socklen_t(MemoryLayout<Program>.size))
+        }
+        guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    }
+    #endif
+
     /// Sends a text, and returns whether the other side was still there.
     @discardableResult
     func send(_ text: String) -> Bool {
@@ -53,13 +78,13 @@ final class RawConnection: Sendable {
         #endif
     }
 
-    /// Sends a byte whenever nothing has come for a tenth of a second, until the other side ends the connection.
-    func drip(_ byte: String) async {
+    /// Sends a text whenever nothing has come for a tenth of a second, until the other side ends the connection.
+    func drip(_ text: String) async {
         await onThread { [self] in
             while true {
                 var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 if poll(&wanted, 1, 100) == 0 {
-                    if !send(byte) { return }
+                    if !send(text) { return }
                 } else {
                     var part: UInt8 = 0
                     if recv(descriptor, &part, 1, 0) <= 0 { return }
