@@ -108,14 +108,20 @@ extension StorageScan: JSONObjectMember, JSONReadable {
         guard index.searchForm == nil else { throw value.error("a scan by an index with an order") }
         let equal: [StorageSortKey] = try members.list("equal")
         guard equal.count < index.members.count else { throw value.error("a scan with fewer equal keys than members") }
-        func bound(_ name: String) throws -> StorageSortKeyBound { try StorageSortKeyBound(members.required(name)) }
+        if name == "irregular" {
+            self = .irregular(index)
+            return
+        }
+        let lower = try StorageSortKeyBound(members.required("from"))
+        let upper = try StorageSortKeyBound(members.required("to"))
+        guard upper < .end || lower >= .before(.none) else {
+            throw value.error("a range of values, up to {\"before\": null}, or of none, from there to \"end\"")
+        }
         switch name {
         case "range":
             self = .range(
-                index, equal: equal, from: try bound("from"), to: try bound("to"),
-                isDescending: try members.bool("descending"), after: try members.value("after"))
-        case "irregular": self = .irregular(index)
-        case "approximate": self = .approximate(index, equal: equal, from: try bound("from"), to: try bound("to"))
+                index, equal: equal, from: lower, to: upper, isDescending: try members.bool("descending"), after: try members.value("after"))
+        case "approximate": self = .approximate(index, equal: equal, from: lower, to: upper)
         default: throw part.error("a scan")
         }
     }

@@ -24,6 +24,8 @@ struct WatchCommand: ConsoleCommand {
             of the folder. The store is not changed, and writers don't wait, except that writers to a file of Bodega 2 \
             that is not in WAL mode wait for each check.
 
+            A database or a server that can't be reached for some time is asked again, at the same interval; then the \
+            changes in between are shown. \
             The command ends on Ctrl-C or SIGTERM, with exit status 0, and when the reader of its output closes it.
 
             With --json each line is an object: {"time", "change", "key", "kind"}.
@@ -84,6 +86,7 @@ struct WatchCommand: ConsoleCommand {
         }
         defer { signals?.cancel() }
         var pace = WatchPace()
+        var failure: String?
         console.onReady()
         while true {
             let isWoken = await interruption.wait(seconds: interval, orWoken: watch.hasLog)
@@ -92,10 +95,16 @@ struct WatchCommand: ConsoleCommand {
             var count = 0
             do {
                 let events = try await watch.changes(now: Date())
+                if failure != nil { console.complain("note: \(address) is reached again.") }
+                failure = nil
                 try console.output.write(events.map(lines.line).joined())
                 count = events.count
-            } catch let error as StorageError where error.code == .locked {
-                // The next check retries.
+            } catch let error as StorageError where watch.mayRetry(after: error) {
+                // The next check retries. A file that is locked for a moment is not worth a note.
+                if address.fileURL == nil, failure != error.message {
+                    failure = error.message
+                    console.complain("note: \(error.message) Retrying…")
+                }
             }
             if isWoken { await interruption.wait(seconds: min(pace.pause(afterFinding: count), interval)) }
         }

@@ -51,6 +51,13 @@ struct StoreWatch {
     /// The signals of a database or a server that there may be changes; `nil` for files.
     func signals() -> AsyncStream<Void>? { database?.engine.log?.changeSignals(excluding: nil) }
 
+    /// Whether the same check can succeed later, after an error of this one. A database or a server that is restarted
+    /// is reached again.
+    func mayRetry(after error: StorageError) -> Bool {
+        let codes = [.unreachable, .timedOut, StorageError.Code(rawValue: "rateLimited")]
+        return error.code == .locked || database != nil && codes.contains(error.code)
+    }
+
     /// Closes the connection to a database.
     func close() async throws { try await database?.use { _ in } }
 

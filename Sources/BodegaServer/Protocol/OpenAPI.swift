@@ -644,8 +644,8 @@ let openAPI = #"""
                 "properties": {"after": {"$ref": "#/components/schemas/SortKey"}}
               }
             ],
-            "description": "A place between sort keys. The items without a value have the key null, in a range that \#
-    ends with \"end\"."
+            "description": "A place between sort keys. The items without a value have the key null. They are in a range of \#
+    their own, from {\"before\": null} to \"end\": a range of values ends before that."
           },
           "Place": {
             "type": "object",
