@@ -120,7 +120,8 @@ extension StorageScan: JSONObjectMember, JSONReadable {
         switch name {
         case "range":
             self = .range(
-                index, equal: equal, from: lower, to: upper, isDescending: try members.bool("descending"), after: try members.value("after"))
+                index, equal: equal, from: lower, to: upper, isDescending: try members.bool("descending"),
+                after: try members.value("after"))
         case "approximate": self = .approximate(index, equal: equal, from: lower, to: upper)
         default: throw part.error("a scan")
         }

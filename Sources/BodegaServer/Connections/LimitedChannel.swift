@@ -33,7 +33,7 @@ struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
         #if os(Linux)
         // TCP_USER_TIMEOUT, in milliseconds: RFC 5482.
         let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
-        return channel.setOption(option, value: CInt(clamping: min(limits.stalledSeconds, 1_000_000) * 1_000))
+        return channel.setOption(option, value: Int(min(limits.stalledSeconds, 1_000_000)) * 1_000)
         #else
         return channel.eventLoop.makeSucceededVoidFuture()
         #endif

@@ -82,6 +82,18 @@ struct RefusedRequestTests {
         #expect(try await engine.fetchAllData() == [Data("1".utf8)])
     }
 
+    @Test("have a range of values and of none, of which an engine would read one", arguments: ["range", "approximate"])
+    func range(_ kind: String) async throws {
+        let server = try await TestServer(["notes": MemoryStorageEngine()])
+        for (lower, upper, status) in [
+            (#""start""#, #""end""#, 400), (#"{"after":1}"#, #""end""#, 400), (#""start""#, #"{"before":null}"#, 200),
+            (#"{"before":null}"#, #""end""#, 200),
+        ] as [(String, String, UInt)] {
+            let scan = #"{"\#(kind)":{"index":{"path":"a"},"from":\#(lower),"to":\#(upper)}}"#
+            #expect(try await send(server, "collections/notes/scan", #"{"scans":[\#(scan)]}"#).status == status)
+        }
+    }
+
     @Test("have an operation that says of itself that it is none", arguments: ["removed", "removesAll"])
     func falseOperation(_ name: String) async throws {
         let engine = MemoryStorageEngine()
