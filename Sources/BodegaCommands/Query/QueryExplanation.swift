@@ -13,6 +13,9 @@ struct QueryExplanation: Sendable {
     /// The number of items that the engine has passed on, and the number of those that were examined. Others are only
     /// counted in an index, or read again.
     let read, examined: Int
+    /// The number of items about which the index knows nothing, so that each query reads them, see
+    /// ``/Bodega/StorageScan/irregular(_:)``.
+    let outside: Int
 
     /// Explains a query, and runs it.
     ///
@@ -36,10 +39,13 @@ struct QueryExplanation: Sendable {
         if isCounting, query.limit == nil, let index = try await running.countingIndex(of: engine) {
             plan = "counts items by the index \(index), and reads only those about which it can be wrong"
             advice = []
+            outside = try await engine.count([.irregular(index)], upTo: .max)
             return
         }
         let plan = try await running.plan(on: engine, limit: query.limit ?? .max, after: nil)
         self.plan = plan.explanation + (plan.stopsAtLimit && query.limit != nil ? ", until the limit" : "")
+        let irregular = plan.scans.filter { if case .irregular = $0 { true } else { false } }
+        outside = irregular.isEmpty ? 0 : try await engine.count(irregular, upTo: .max)
         let readsAll = plan.scans.contains { if case .all = $0 { true } else { false } }
         guard readsAll, refusal == nil else {
             advice = []
@@ -77,12 +83,17 @@ struct QueryExplanation: Sendable {
         if isJSON {
             return try console.print([
                 "plan": plan, "indexes": indexes, "advice": advice, "read": read, "examined": examined,
+                "outside": outside,
             ])
         }
         var lines = [
             plan, "items read: \(read), examined: \(examined)",
             "indexes: \(indexes.isEmpty ? "none" : indexes.joined(separator: ", "))",
         ]
+        if outside > 0 {
+            lines.append(
+                "outside of the index: \(outside), such as those that are not JSON, or have escapes like \\u00e9")
+        }
         if let refusal { lines.append(refusal) }
         if !advice.isEmpty {
             let options = advice.map { "--index \(Self.argument($0))" }

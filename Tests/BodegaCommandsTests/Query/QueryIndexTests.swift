@@ -255,6 +255,7 @@ struct QueryIndexTests {
                     "finds items by the index n, in insertion order, until the limit",
                     // Three items with the number, the one that is not JSON, and one with an escape.
                     "items read: 5, examined: 5", "indexes: n",
+                    "outside of the index: 2, such as those that are not JSON, or have escapes like \\u00e9",
                 ])
             #expect(
                 await explained("--where", "@.n > 1", "--sort", "n:desc", "--limit", "5").first
@@ -263,10 +264,13 @@ struct QueryIndexTests {
                 await explained("--where", "@.n > 1", "--count").first
                     == "counts items by the index n, and reads only those about which it can be wrong")
             #expect(
+                await explained("--where", "@.n > 1", "--count").last
+                    == "outside of the index: 2, such as those that are not JSON, or have escapes like \\u00e9")
+            #expect(
                 await bodega("query", store, "--explain", "--sort", "s", "--json").text
                     == #"{"plan":"reads all items and sorts the matches","indexes":["n"],"advice":["s"],"#
                     // The 13 that are JSON are read again in their order.
-                    + #""read":27,"examined":27}"# + "\n")
+                    + #""read":27,"examined":27,"outside":0}"# + "\n")
         }
     }
 }
