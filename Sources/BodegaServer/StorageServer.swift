@@ -76,6 +76,7 @@ public struct StorageServer: Service {
             let (limits, metrics) = (options.limits, options.metrics)
             let router = Router(context: BasicRequestContext.self)
             if let metrics { router.add(middleware: RequestMeter(metrics: metrics)) }
+            router.add(middleware: UnknownAddresses())
             routes.add(to: router)
             let connections = ConnectionCount(maximum: limits.connections)
             metrics?.read(.connections) { connections.count }

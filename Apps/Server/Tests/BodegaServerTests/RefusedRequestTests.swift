@@ -119,6 +119,15 @@ struct RefusedRequestTests {
         #expect(try await engine.fetchAllData() == [Data("1".utf8)])
     }
 
+    @Test("have an address that is unknown", arguments: ["", "nothing", "collections/notes/items/"])
+    func unknownAddress(_ path: String) async throws {
+        let server = try await TestServer(["notes": MemoryStorageEngine()])
+        for method in [HTTPMethod.GET, .DELETE] {
+            let answer = try await send(server, path, nil, method)
+            #expect(answer.status == 404 && answer.body.contains(#""code":"notFound""#), "\(answer)")
+        }
+    }
+
     @Test("are queries that take too long")
     func time() async throws {
         let engine = MemoryStorageEngine()
