@@ -287,7 +287,7 @@ extension String {
 extension Response {
     /// The response without a body if the request is one for the head only; see RFC 9110, section 9.3.2. A client would
     /// take a body for the next response.
-    fileprivate func answering(_ request: Request) -> Response {
+    func answering(_ request: Request) -> Response {
         guard request.method == .head else { return self }
         var response = self
         response.body = ResponseBody()
