@@ -31,9 +31,11 @@ struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
     /// Lets the system end a connection whose client does not acknowledge what it is sent.
     private func limitSilence(of channel: any Channel) -> EventLoopFuture<Void> {
         #if os(Linux)
-        // TCP_USER_TIMEOUT, in milliseconds: RFC 5482.
+        // TCP_USER_TIMEOUT, in milliseconds: RFC 5482. It also counts while the client reads nothing. So it is longer than
+        // the time that ``RequestWatch`` gives such a client, which counts how often that happens.
         let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
-        return channel.setOption(option, value: Int(min(limits.stalledSeconds, 1_000_000)) * 1_000)
+        let seconds = Int(min(limits.stalledSeconds, 1_000_000))
+        return channel.setOption(option, value: min(seconds * 3, seconds + 10) * 1_000)
         #else
         return channel.eventLoop.makeSucceededVoidFuture()
         #endif

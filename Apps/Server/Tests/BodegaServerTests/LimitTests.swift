@@ -153,7 +153,7 @@ struct LimitTests {
     func vanishedClient() async throws {
         let metrics = StorageServerMetrics()
         let server = try await server { options in
-            options.limits.stalledSeconds = 2
+            options.limits.stalledSeconds = 1
             options.metrics = metrics
         }
         let token = try await token()

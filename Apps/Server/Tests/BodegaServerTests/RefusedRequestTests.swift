@@ -84,12 +84,14 @@ struct RefusedRequestTests {
 
     @Test("have a range of values and of none, of which an engine would read one", arguments: ["range", "approximate"])
     func range(_ kind: String) async throws {
-        let server = try await TestServer(["notes": MemoryStorageEngine()])
+        let engine = MemoryStorageEngine()
+        try await engine.createIndex(StorageIndex("a"))
+        let server = try await TestServer(["notes": engine])
         for (lower, upper, status) in [
             (#""start""#, #""end""#, 400), (#"{"after":1}"#, #""end""#, 400), (#""start""#, #"{"before":null}"#, 200),
             (#"{"before":null}"#, #""end""#, 200),
         ] as [(String, String, UInt)] {
-            let scan = #"{"\#(kind)":{"index":{"path":"a"},"from":\#(lower),"to":\#(upper)}}"#
+            let scan = #"{"\#(kind)":{"index":{"members":[{"path":"a"}]},"from":\#(lower),"to":\#(upper)}}"#
             #expect(try await send(server, "collections/notes/scan", #"{"scans":[\#(scan)]}"#).status == status)
         }
     }
