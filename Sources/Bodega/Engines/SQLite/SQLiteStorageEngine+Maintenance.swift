@@ -74,7 +74,7 @@ extension SQLiteStorageEngine {
                 try FileSystem.createEmptyFile(at: draft.url, as: originals.compactMap { $0 })
                 do {
                     try cancellation.watch(db) {
-                        try SQLiteStatement.run("VACUUM INTO ?", draft.url.path, in: db)
+                        try db.execute(sql: "VACUUM INTO ?", arguments: [draft.url.path])
                     }
                 } catch let error as DatabaseError where error.isOfWriting {
                     // The copy has no space; the file itself is only read.

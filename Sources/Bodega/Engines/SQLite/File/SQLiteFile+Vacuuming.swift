@@ -16,9 +16,7 @@ extension SQLiteFile {
     func vacuum(waitingForWriters waits: Bool = true) throws {
         let writer = try blockingWritable().writer
         try use(writer) { db in
-            try db.withLockTimeout(waits ? lockTimeout : 0, then: lockTimeout) {
-                try SQLiteStatement.run("VACUUM", in: db)
-            }
+            try db.withLockTimeout(waits ? lockTimeout : 0, then: lockTimeout) { try db.execute(sql: "VACUUM") }
             // In WAL mode the file itself shrinks with the checkpoint.
             do {
                 try db.withLockTimeout(0, then: lockTimeout) { _ = try db.checkpoint(.truncate) }

@@ -49,17 +49,6 @@ struct SQLiteStatement {
         return try statement.step() ? statement.integer(at: 0) : nil
     }
 
-    /// Runs a statement without rows, such as `VACUUM`, that concerns all tables. GRDB would note them, in a time that is
-    /// quadratic in their number.
-    ///
-    /// - Parameter text: The value of the statement's parameter, if it has one.
-    static func run(_ sql: String, _ text: String? = nil, in db: Database) throws {
-        let statement = try SQLiteStatement(sql, in: db)
-        defer { statement.reset() }
-        if let text { try statement.bindCopy(of: text, at: 1) }
-        while try statement.step() {}
-    }
-
     /// Moves to the next row.
     ///
     /// - Returns: `false` after the last row.
