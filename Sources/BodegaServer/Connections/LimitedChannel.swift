@@ -34,8 +34,7 @@ struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
         // TCP_USER_TIMEOUT, in milliseconds: RFC 5482. It also counts while the client reads nothing. So it is longer than
         // the time that ``RequestWatch`` gives such a client, which counts how often that happens.
         let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
-        let seconds = Int(min(limits.stalledSeconds, 1_000_000))
-        return channel.setOption(option, value: min(seconds * 3, seconds + 10) * 1_000)
+        return channel.setOption(option, value: Int(min(limits.stalledSeconds, 1_000_000) + 10) * 1_000)
         #else
         return channel.eventLoop.makeSucceededVoidFuture()
         #endif

@@ -169,9 +169,8 @@ struct LimitTests {
         #expect(try number(of: "streams", in: metrics) == 1)
         try client.vanish()
         try await database.write(Data("1".utf8), key: CacheKey("a"))
-        while try number(of: "streams", in: metrics) > 0 {
-            #expect(try await response(server, "", token).status == .ok)
-        }
+        // The system sends again what is not acknowledged, for eleven seconds.
+        while try number(of: "streams", in: metrics) > 0 { try await Task.sleep(for: .milliseconds(100)) }
     }
     #endif
 
