@@ -48,7 +48,8 @@ struct QueryCommand: ConsoleCommand {
             declared; bodega stat prints these. Items that don't exist are left out. They are in a column of their \
             own, with --json in "included", by the paths: an item or null, for a list of identifiers a list.
 
-            With --count only the number of items is printed, with --json as {"count"}.
+            With --count only the number of items is printed, with --json as {"count"}. If an index alone can count, \
+            items with the value count even if they are not in UTF-8.
 
             An index over a value makes queries faster that compare it with a literal or sort by it, and never changes \
             their results. --index creates one in an SQLite file or a database, --drop-index removes it, and all \

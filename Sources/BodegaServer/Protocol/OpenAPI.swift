@@ -1021,7 +1021,8 @@ let openAPI = #"""
               },
               "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
               "after": {"type": "string", "description": "The text `next` of the page before, of the same query."},
-              "count": {"type": "boolean", "description": "Whether only the number of items is wanted."}
+              "count": {"type": "boolean", "description": "Whether only the number of items is wanted. If an index alone can \#
+    count, items with the value count even if they are not in UTF-8."}
             }
           },
           "Reference": {
