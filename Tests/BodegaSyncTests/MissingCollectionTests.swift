@@ -1,5 +1,5 @@
 import Bodega
-import BodegaSync
+@testable import BodegaSync
 import Foundation
 import TestSupport
 import Testing
@@ -49,6 +49,23 @@ import Testing
         shelf.close([])
         try await wait(sync) { $0.isSettled }
         #expect(try await shelf.server.collection(named: "new").fetch(key: Self.key("n")) == Data("1".utf8))
+    }
+
+    @Test func `A collection without a log is asked again and again`() async throws {
+        let server = MemoryStorageEngine().collection(named: "n")
+        let local = MemoryStorageEngine()
+        let scoped = server.scoped(to: StorageScope(rights: [.read, .write]))
+        let remote = EngineSyncRemote(pollInterval: .milliseconds(10)) { _ in scoped }
+        let sync = try await StorageSync(local: { local.collection(named: $0) }, remote: remote)
+        let notes = try await sync.collection(named: "n")
+        try await sync.settled()
+        try await server.write(Data("1".utf8), key: Self.key("a"))
+        var data: Data?
+        for await _ in sync.statusUpdates {
+            data = try await notes.fetch(key: Self.key("a"))
+            if data != nil { break }
+        }
+        #expect(data == Data("1".utf8))
     }
 
     @Test func `Changes of a collection that is taken away wait, and come back with it`() async throws {

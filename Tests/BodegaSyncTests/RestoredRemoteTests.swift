@@ -26,6 +26,49 @@ import Testing
         return items
     }
 
+    private static let ada = #"@.owner == "ada""#
+
+    @Test(arguments: [nil, ada], [nil, ada, "@.v == 2"])
+    func `A device whose rights were changed has what it may see now, and gives nothing back`(
+        _ before: String?, _ after: String?
+    ) async throws {
+        for isFile in [true, false] {
+            let remote: any StorageEngine =
+                isFile
+                ? try SQLiteStorageEngine(openingFile: url("\(UUID()).db")).collection(named: "n")
+                : MemoryStorageEngine().collection(named: "n")
+            let device = MemoryStorageEngine()
+            let key = { (text: String) in CacheKey(verbatim: text) }
+            for name in ["gone", "changed", "same"] {
+                try await remote.write(Data(#"{"owner":"ada","v":1}"#.utf8), key: key(name))
+            }
+            func sync(_ filter: String?) async throws -> (StorageSync, any StorageEngine) {
+                let scope = try filter.map { try StorageScope(matching: $0) }
+                let engine = scope.map { remote.scoped(to: $0) as any StorageEngine } ?? remote
+                let sync = try await StorageSync(
+                    local: { device.collection(named: $0) }, remote: EngineSyncRemote { _ in engine })
+                let notes = try await sync.collection(named: "n")
+                try await sync.settled()
+                return (sync, notes)
+            }
+            do {
+                let (sync, notes) = try await sync(before)
+                #expect(try await items(notes).count == 3)
+                await sync.pause()
+            }
+            try await remote.remove(key: key("gone"))
+            try await remote.write(Data(#"{"owner":"ada","v":2}"#.utf8), key: key("changed"))
+            let expected = [
+                "changed": #"{"owner":"ada","v":2}"#, "same": #"{"owner":"ada","v":1}"#,
+            ]
+            let (sync, notes) = try await sync(after)
+            let isWhole = after != "@.v == 2"
+            #expect(try await items(notes) == expected.filter { isWhole || $0.key == "changed" })
+            #expect(try await items(remote) == expected)
+            await sync.pause()
+        }
+    }
+
     @Test(arguments: [5, 0], [0, 3, 40])
     func `Devices keep what a restored database lacks, and give it back`(_ saved: Int, _ later: Int) async throws {
         let devices = [MemoryStorageEngine(), MemoryStorageEngine()]

@@ -25,6 +25,9 @@ struct SyncSession: Sendable {
         "placeRemoved",
     ]
 
+    /// The failures that can concern one of several collections. The others go on then.
+    private static let missing: Set<StorageError.Code> = [.cannotOpen, .permissionDenied, .placeRemoved]
+
     /// Connects to nothing yet.
     ///
     /// - Parameters:
@@ -51,11 +54,20 @@ struct SyncSession: Sendable {
 
     /// Notes the items of collections that were not synchronized before, opens the remote database, and notes it.
     ///
-    /// - Throws: An error if another attempt would fail, too. One that is temporary is ignored.
+    /// - Throws: An error if another attempt would fail, too, for each collection. One that is temporary is ignored, and
+    ///   so are those of some collections, which hold up no other.
     private func connect() async throws {
         for name in collections { _ = try await sync.collection(named: name) }
         do {
-            for name in collections { _ = try await place.engine(name) }
+            var missing: StorageError?
+            var count = 0
+            for name in collections {
+                do {
+                    _ = try await place.engine(name)
+                    count += 1
+                } catch let error as StorageError where Self.missing.contains(error.code) { missing = error }
+            }
+            if count == 0, let missing { throw missing }
             try await outbox.setRemoteName(remote.identity)
             failure.withLock { $0 = nil }
         } catch let error as StorageError where !Self.lasting.contains(error.code.rawValue) {
@@ -112,7 +124,10 @@ struct SyncSession: Sendable {
             }
             bar.update(items: counter.items, done: counter.items, of: nil)
             let failure = sync.status.failure ?? failure.withLock { $0 }
-            if let failure, Self.lasting.contains(failure.code) {
+            // What can be synchronized without a collection is synchronized first.
+            let isPartial = failure.map { Self.missing.contains(.init(rawValue: $0.code)) && collections.count > 1 }
+            let isIdle = isPartial != true || counter.idleTime > .seconds(2)
+            if let failure, Self.lasting.contains(failure.code), isIdle {
                 throw try await error("\(remote): \(failure.message)")
             }
             full.update(sync.status)

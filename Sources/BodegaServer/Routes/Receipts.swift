@@ -117,8 +117,11 @@ extension StorageRoutes {
         }
         let target = "\(request.request.method.rawValue) \(request.request.uri.string)"
         let conditions = [HTTPField.Name.ifMatch, .ifNoneMatch].map { request.request.headers[$0] ?? "" }
+        // A UUID is unique among all clients. One whose token was replaced in the meantime sends the request again as
+        // another client. Any other key belongs to a client.
+        let owner = UUID(uuidString: key) == nil ? request.client.id : ""
         return Receipts.Claim(
-            key: CacheKey(verbatim: digest([request.client.id, key].map { Data($0.utf8) }).hex),
+            key: CacheKey(verbatim: digest([owner, key].map { Data($0.utf8) }).hex),
             fingerprint: digest(([target] + conditions).map { Data($0.utf8) } + [body]))
     }
 

@@ -14,18 +14,28 @@ public final class EngineSyncRemote: SyncRemote {
 
     public let maximumItems: Int
     public let signalsChanges: Bool
+    /// How often an engine is asked that has no log although it should have one, such as that of a server's client
+    /// without the right to observe. It may have that right later.
+    private let pollInterval: Duration
 
     /// Creates a remote database.
     ///
     /// - Parameters:
     ///   - maximumItems: The maximum number of items that the engines change together.
-    ///   - signalsChanges: Whether the engines have logs.
+    ///   - signalsChanges: Whether the engines have logs. One that has none is asked every 30 seconds.
     ///   - open: Opens the engine on a collection. It is called when it is needed first, and again after an error.
-    public init(
+    public convenience init(
         maximumItems: Int = 1_000, signalsChanges: Bool = true,
         _ open: @escaping @Sendable (_ collection: String) async throws -> any StorageEngine
     ) {
-        (self.maximumItems, self.signalsChanges) = (maximumItems, signalsChanges)
+        self.init(maximumItems: maximumItems, signalsChanges: signalsChanges, pollInterval: .seconds(30), open)
+    }
+
+    init(
+        maximumItems: Int = 1_000, signalsChanges: Bool = true, pollInterval: Duration,
+        _ open: @escaping @Sendable (_ collection: String) async throws -> any StorageEngine
+    ) {
+        (self.maximumItems, self.signalsChanges, self.pollInterval) = (maximumItems, signalsChanges, pollInterval)
         self.open = { try await open($0).backend }
     }
 
@@ -109,7 +119,11 @@ public final class EngineSyncRemote: SyncRemote {
         while !Task.isCancelled {
             do {
                 let engine = try await engine(collection)
-                guard let log = engine.log else { return }
+                guard let log = engine.log else {
+                    try await Task.sleep(for: pollInterval)
+                    signals.yield()
+                    continue
+                }
                 delay = .milliseconds(500)
                 for await _ in log.changeSignals(excluding: nil) { signals.yield() }
             } catch {

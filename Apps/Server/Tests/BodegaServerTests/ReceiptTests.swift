@@ -202,6 +202,23 @@ struct ReceiptTests {
         }
     }
 
+    @Test("A client whose token was replaced can send a change again, if its key is a UUID")
+    func newToken() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let database = try database()
+        let a = try database.collection(named: "a")
+        let tokens = AccessTokens(storage: try database.collection(named: "tokens"))
+        let server = try await TestServer(access: tokens, try collections(database))
+        for key in [UUID().uuidString, "\"\(UUID().uuidString.lowercased())\""] {
+            for number in 0..<2 {
+                let (token, _) = try await tokens.create(name: "\(number)", grants: [AccessGrant()])
+                #expect(try await send(server, batch("1"), key: key, .POST, "batch", token).status == 200)
+                if number == 0 { try await a.write(Data("2".utf8), key: CacheKey("k")) }
+            }
+            #expect(try await a.fetch(key: CacheKey("k")) == Data("2".utf8))
+        }
+    }
+
     @Test("Two clients may have the same keys, and a server without receipts says that it has none")
     func clients() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

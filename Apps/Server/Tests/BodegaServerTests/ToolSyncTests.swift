@@ -147,6 +147,20 @@ struct ToolSyncTests {
         #expect(refused.errors.contains("notes  \"1\"  referenced: "), "\(refused.errors)")
         #expect(try await tool.run(["outbox", "discard", "b.db", "1"]).text == "discarded 1\n")
         #expect(try await items("b.db") == [#"1 {"id":"1"}"#])
+
+        // A collection that the token may not see holds up no other.
+        try await put("2", "n", "c.db#notes")
+        try await put("3", "t", "c.db#tags")
+        for _ in 1...2 {
+            let outcome = try await tool.run(
+                ["sync", "c.db", server.address, "--collection", "notes", "--collection", "tags"],
+                ["BODEGA_TOKEN": token])
+            #expect(
+                outcome.status == 1 && outcome.errors.contains(#"The collection "tags" can't be read"#), "\(outcome)")
+            #expect(outcome.errors.contains("1 change stays in the outbox."), "\(outcome)")
+        }
+        #expect(try await items("c.db") == [#"1 {"id":"1"}"#, "n 2"])
+        #expect(try await served.collection(named: "notes").fetch(key: CacheKey("n")) == Data("2".utf8))
         #expect(try await server.stop() == 0)
     }
 }

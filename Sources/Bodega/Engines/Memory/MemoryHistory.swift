@@ -35,7 +35,9 @@ package struct MemoryHistory: Sendable {
     }
 
     /// Whether a cursor is from another log.
-    func isOther(_ cursor: StorageCursor) -> Bool { !cursor.rawValue.hasPrefix(id + "/") }
+    func isOther(_ cursor: StorageCursor) -> Bool {
+        !cursor.rawValue.hasPrefix(id + "/") && !cursor.isOfScope
+    }
 
     private func cursor(at number: Int) -> StorageCursor { StorageCursor(rawValue: "\(id)/\(number)") }
 

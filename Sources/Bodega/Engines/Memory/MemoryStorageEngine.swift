@@ -209,7 +209,7 @@ extension MemoryStorageEngine: StorageLog {
         reading { items in
             guard var delta = items.history?.delta(since: request.cursor, excluding: request.excluded) else {
                 var answer = StorageAnswer<StorageDelta?>(nil)
-                answer.report.isOtherLog = items.history?.isOther(request.cursor) ?? true
+                answer.report.isOtherLog = items.history?.isOther(request.cursor) ?? !request.cursor.isOfScope
                 return answer
             }
             if request.needsItems {

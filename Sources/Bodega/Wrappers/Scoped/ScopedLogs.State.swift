@@ -30,7 +30,7 @@ extension ScopedLogs {
     /// The log of one scope.
     struct Log {
         /// What the cursors begin with. It is another one for each place at which the log begins.
-        var identifier = UUID().uuidString
+        var identifier = StorageCursor.scopePrefix + UUID().uuidString
         /// Whether the log knows which items are in the scope.
         var isFollowing = false
         /// The keys of the items in the scope.

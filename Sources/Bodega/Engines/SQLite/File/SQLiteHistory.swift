@@ -86,7 +86,7 @@ struct SQLiteHistory: Sendable {
     ///
     /// Row 0 does not show it: its nonce is that of a reader's start, which a program forgets when it ends.
     func isOther(_ cursor: StorageCursor, in db: Database) throws -> Bool {
-        guard let row = SQLiteLog.Row(cursor) else { return true }
+        guard let row = SQLiteLog.Row(cursor) else { return !cursor.isOfScope }
         if row.number == 0 { return false }
         guard let end = try end(in: db) else { return true }
         if row.number > end.number { return true }
