@@ -162,7 +162,7 @@ struct QueryCommand: ConsoleCommand {
             throw ValidationError("--count excludes --select, --include and --sort.")
         }
         if (search == nil) != searchIn.isEmpty {
-            throw ValidationError("--search needs --search-in, and --search-in needs --search.")
+            throw ValidationError("--search needs an expression and --search-in, and --search-in needs --search.")
         }
         if substrings, search == nil, searchIndex.isEmpty, dropSearchIndex.isEmpty {
             throw ValidationError("--substrings needs --search, --search-index or --drop-search-index.")

@@ -87,7 +87,7 @@ final class SQLiteSearchFailures: Sendable {
         logger.warning(
             """
             An index for searches can't be used; searches read all items. \
-            \(failure.isDamage ? "Create it again to replace it." : "")
+            \(failure.isDamage ? "Remove it, and create it again." : "")
             """,
             metadata: ["index": "\(index.index)", "file": "\(db.file)", "error": "\(failure.cause)"])
     }
