@@ -139,14 +139,15 @@ struct ToolSyncTests {
             #expect(!outcome.errors.contains(token))
         }
 
+        // The last of these has sent what the outbox had of the other collection.
         let sync = ["sync", "b.db#notes", server.address]
-        #expect(try await tool.run(sync, ["BODEGA_TOKEN": token]).text == "sent 0, received 1\n")
+        #expect(try await tool.run(sync, ["BODEGA_TOKEN": token]).text == "sent 0, received 2\n")
         #expect(try await tool.run(["rm", "b.db#notes", "1"]).status == 0)
         let refused = try await tool.run(sync, ["BODEGA_TOKEN": token])
         #expect(refused.status == 1 && refused.text == "sent 0, received 0, refused 1\n", "\(refused)")
         #expect(refused.errors.contains("notes  \"1\"  referenced: "), "\(refused.errors)")
         #expect(try await tool.run(["outbox", "discard", "b.db", "1"]).text == "discarded 1\n")
-        #expect(try await items("b.db") == [#"1 {"id":"1"}"#])
+        #expect(try await items("b.db") == [#"1 {"id":"1"}"#, "k 1"])
 
         // A collection that the token may not see holds up no other.
         try await put("2", "n", "c.db#notes")
@@ -159,7 +160,7 @@ struct ToolSyncTests {
                 outcome.status == 1 && outcome.errors.contains(#"The collection "tags" can't be read"#), "\(outcome)")
             #expect(outcome.errors.contains("1 change stays in the outbox."), "\(outcome)")
         }
-        #expect(try await items("c.db") == [#"1 {"id":"1"}"#, "n 2"])
+        #expect(try await items("c.db") == [#"1 {"id":"1"}"#, "k 1", "n 2"])
         #expect(try await served.collection(named: "notes").fetch(key: CacheKey("n")) == Data("2".utf8))
         #expect(try await server.stop() == 0)
     }
