@@ -68,9 +68,9 @@ struct QueryCommand: ConsoleCommand {
             one that a program has created for comparing texts as Swift does, one for each value; words or substrings \
             for searches. It also prints the condition of one for some items, with --json as "where", with false and \
             true as 0 and 1. --explain runs the query, and prints, instead of items, how it reads the store, how many \
-            items it has read and examined, the indexes, which others would help, and how many items are outside of the \
-            index that is used, so that each query reads them: those that are not JSON, have escapes like \\u00e9, or, in \
-            an index over text, have very long or unusual ones. \
+            items it has read and examined, the indexes, which others would help, and how many items are outside of \
+            the index that is used, so that each query reads them: those that are not JSON, have escapes like \
+            \\u00e9, or, in an index over text, have very long or unusual ones. \
             With --json it prints {"plan", "indexes", "advice", "read", "examined", "outside"}.
 
             EXAMPLES:

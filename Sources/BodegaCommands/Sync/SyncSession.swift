@@ -54,8 +54,8 @@ struct SyncSession: Sendable {
 
     /// Notes the items of collections that were not synchronized before, opens the remote database, and notes it.
     ///
-    /// - Throws: An error if another attempt would fail, too, for each collection. One that is temporary is ignored, and
-    ///   so are those of some collections, which hold up no other.
+    /// - Throws: An error if another attempt would fail, too, for each collection. One that is temporary is ignored,
+    ///   and so are those of some collections, which hold up no other.
     private func connect() async throws {
         for name in collections { _ = try await sync.collection(named: name) }
         do {

@@ -11,8 +11,8 @@ public struct HTTPStorageOptions: Sendable {
     /// tags, and refuse a change whose `If-Match` or `If-None-Match` is not met. One that ignores them overwrites what
     /// others have written in between: ``HTTPStorageEngine/checkConditions(writing:key:)`` finds that out.
     public var usesEntityTags = false
-    /// The time in which the server must have responded to a request; by default 30 seconds. A transfer that is slow, but
-    /// goes on, has more, see ``HTTPStorageRequest/timeLimit``.
+    /// The time in which the server must have responded to a request; by default 30 seconds. A transfer that is slow,
+    /// but goes on, has more, see ``HTTPStorageRequest/timeLimit``.
     public var timeLimit = Duration.seconds(30)
     /// The maximum number of bytes of a response, after decompression; by default 64 MiB. With ``URLSessionTransport``
     /// on Linux, a compressed response can exceed it in memory for a moment before its request is ended.

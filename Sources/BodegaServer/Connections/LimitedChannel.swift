@@ -31,8 +31,8 @@ struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
     /// Lets the system end a connection whose client does not acknowledge what it is sent.
     private func limitSilence(of channel: any Channel) -> EventLoopFuture<Void> {
         #if os(Linux)
-        // TCP_USER_TIMEOUT, in milliseconds: RFC 5482. It also counts while the client reads nothing. So it is longer than
-        // the time that ``RequestWatch`` gives such a client, which counts how often that happens.
+        // TCP_USER_TIMEOUT, in milliseconds: RFC 5482. It also counts while the client reads nothing. So it is longer
+        // than the time that ``RequestWatch`` gives such a client, which counts how often that happens.
         let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
         return channel.setOption(option, value: Int(min(limits.stalledSeconds, 1_000_000) + 10) * 1_000)
         #else

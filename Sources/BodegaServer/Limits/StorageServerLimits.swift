@@ -73,9 +73,9 @@ public struct StorageServerLimits: Sendable {
     /// The number of seconds from the head of a request until its whole body has been received, plus one for each 8 KiB
     /// that has been received, so that a large body may come over a slow connection; by default 60.
     public var bodySeconds: Int64 = 60
-    /// The number of seconds in which a client that has an answer to read must read some of it; by default 300. On Linux,
-    /// some 10 seconds later the connection of a client ends that has vanished, such as a phone without a network: by
-    /// itself, the system would keep it, and the server its stream of events, for a quarter of an hour.
+    /// The number of seconds in which a client that has an answer to read must read some of it; by default 300. On
+    /// Linux, some 10 seconds later the connection of a client ends that has vanished, such as a phone without a
+    /// network: by itself, the system would keep it, and the server its stream of events, for a quarter of an hour.
     public var stalledSeconds: Int64 = 300
     /// The number of seconds after which an idle connection is closed; by default 60.
     public var idleSeconds: Int64 = 60

@@ -582,8 +582,9 @@ let openAPI = #"""
             "name": "Idempotency-Key",
             "in": "header",
             "description": "\#
-            A text that distinguishes the request from others of the client, or, if it is a UUID, of all clients: then \#
-            one whose token was replaced can send the request again. If it was carried out, it is not carried out again. A request with the key but another content is refused with the code identifierUsed. \#
+            A text that distinguishes the request from others of the client, or, if it is a UUID, of all clients: \#
+            then one whose token was replaced can send the request again. If it was carried out, it is not \#
+            carried out again. A request with the key but another content is refused with the code identifierUsed. \#
             A list of no batches takes the key, so that what comes later with it is refused.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255}
           },
@@ -644,8 +645,8 @@ let openAPI = #"""
                 "properties": {"after": {"$ref": "#/components/schemas/SortKey"}}
               }
             ],
-            "description": "A place between sort keys. The items without a value have the key null. They are in a range of \#
-    their own, from {\"before\": null} to \"end\": a range of values ends before that."
+            "description": "A place between sort keys. The items without a value have the key null. They are in a \#
+    range of their own, from {\"before\": null} to \"end\": a range of values ends before that."
           },
           "Place": {
             "type": "object",
@@ -1021,8 +1022,8 @@ let openAPI = #"""
               },
               "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
               "after": {"type": "string", "description": "The text `next` of the page before, of the same query."},
-              "count": {"type": "boolean", "description": "Whether only the number of items is wanted. If an index alone can \#
-    count, items with the value count even if they are not in UTF-8."}
+              "count": {"type": "boolean", "description": "Whether only the number of items is wanted. If an index \#
+    alone can count, items with the value count even if they are not in UTF-8."}
             }
           },
           "Reference": {
