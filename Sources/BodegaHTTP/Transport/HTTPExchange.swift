@@ -23,7 +23,10 @@ final class HTTPExchange: Sendable {
         /// The bytes that have arrived and that the caller has not taken.
         var buffer = Data()
         var receivedCount = 0
+        /// The bytes that were sent, with those that were sent again.
         var sentCount = 0
+        /// The last number of sent bytes that the client has reported.
+        var reportedCount = 0
         var outcome: Result<Void, any Error>?
         var isPaused = false
         var start = ContinuousClock.now
@@ -118,8 +121,11 @@ final class HTTPExchange: Sendable {
     /// Takes note of how much of the body was sent. The number starts again if the body is sent again.
     func send(totalBytes count: Int) {
         state.withLock { state in
-            if count != state.sentCount { state.lastByte = .now }
-            state.sentCount = max(state.sentCount, count)
+            let isBegunAgain = count < state.reportedCount
+            let new = isBegunAgain ? count : count - state.reportedCount
+            state.reportedCount = count
+            state.sentCount += new
+            if new > 0 { state.lastByte = .now }
         }
     }
 

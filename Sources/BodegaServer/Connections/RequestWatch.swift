@@ -14,10 +14,15 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
+    /// What a client that is slow, but not stalled, must send.
+    private static let minimumBytesPerSecond = 8_192.0
+
     private let limits: StorageServerLimits
     private let metrics: StorageServerMetrics?
-    /// When the part of a request that is being received must be complete.
+    /// When the part of a request that is being received must be complete, or have grown enough.
     private var receiving: NIODeadline?
+    /// The bytes of the body since that time was set.
+    private var receivedBytes = 0
     /// When the client must have read some of an answer.
     private var reading: NIODeadline?
     /// The next time at which the two are checked. It stays when they are over, because a cancellation takes longer the
@@ -62,14 +67,20 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
             }
             unanswered += 1
             isLast = head.headerFields[.connection]?.lowercased() == "close"
-            receiving = .now() + .seconds(limits.bodySeconds)
+            receiveMore()
             scheduleCheck(context)
         case .body(let part):
             metrics?.add(received: part.readableBytes)
-            receiving = receiving.map { $0 + limits.time(forBytes: part.readableBytes) }
+            receivedBytes += part.readableBytes
+            if Double(receivedBytes) >= Double(limits.bodySeconds) * Self.minimumBytesPerSecond { receiveMore() }
         case .end: receiving = nil
         }
         context.fireChannelRead(data)
+    }
+
+    private func receiveMore() {
+        receiving = .now() + .seconds(limits.bodySeconds)
+        receivedBytes = 0
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

@@ -1,6 +1,4 @@
 #if Server
-import NIOCore
-
 /// The limits of what clients can ask for, each alone and all together.
 public struct StorageServerLimits: Sendable {
     // MARK: A request
@@ -70,8 +68,8 @@ public struct StorageServerLimits: Sendable {
     /// The number of seconds from the opening of a connection, with TLS, until it has received the head of its first
     /// request; by default 20. For the heads of its later requests, ``idleSeconds`` applies.
     public var headSeconds: Int64 = 20
-    /// The number of seconds from the head of a request until its whole body has been received, plus one for each 8 KiB
-    /// that has been received, so that a large body may come over a slow connection; by default 60.
+    /// The number of seconds from the head of a request until its whole body has been received; by default 60. They
+    /// begin again when 8 KiB for each of them have been received, so that a large body may come over a slow network.
     public var bodySeconds: Int64 = 60
     /// The number of seconds in which a client that has an answer to read must read some of it; by default 300. On
     /// Linux, some 10 seconds later the connection of a client ends that has vanished, such as a phone without a
@@ -84,8 +82,5 @@ public struct StorageServerLimits: Sendable {
 
     /// Creates the default limits.
     public init() {}
-
-    /// The time that a client has for some bytes of a body, beside `bodySeconds`.
-    func time(forBytes count: Int) -> TimeAmount { .nanoseconds(Int64(count) * 1_000_000_000 / 8_192) }
 }
 #endif

@@ -14,8 +14,8 @@ public final class EngineSyncRemote: SyncRemote {
 
     public let maximumItems: Int
     public let signalsChanges: Bool
-    /// How often an engine is asked that has no log although it should have one, such as that of a server's client
-    /// without the right to observe. It may have that right later.
+    /// How often an engine is asked that has no log although the others have one, such as that of a server's client
+    /// without the right to observe.
     private let pollInterval: Duration
 
     /// Creates a remote database.
@@ -120,6 +120,7 @@ public final class EngineSyncRemote: SyncRemote {
             do {
                 let engine = try await engine(collection)
                 guard let log = engine.log else {
+                    if !signalsChanges { return }
                     try await Task.sleep(for: pollInterval)
                     signals.yield()
                     continue
