@@ -9,32 +9,32 @@ import Testing
 
 @Suite("The limits of a server")
 struct LimitTests {
-    private let database = MemoryStorageEngine()
+    let database = MemoryStorageEngine()
     private let tokens: AccessTokens
 
     init() { tokens = AccessTokens(storage: database.collection(named: "tokens")) }
 
-    private func token(_ name: String = "a") async throws -> String {
+    func token(_ name: String = "a") async throws -> String {
         try await tokens.create(name: name, grants: [AccessGrant()]).token
     }
 
-    private func server(_ change: (inout StorageServerOptions) -> Void) async throws -> TestServer {
+    func server(_ change: (inout StorageServerOptions) -> Void) async throws -> TestServer {
         try await TestServer(access: tokens, ["notes": database], changing: change)
     }
 
-    private func request(_ server: TestServer, _ path: String, _ token: String) -> HTTPClientRequest {
+    func request(_ server: TestServer, _ path: String, _ token: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes\(path)")
         request.headers.add(name: "Authorization", value: "Bearer \(token)")
         return request
     }
 
-    private func response(_ server: TestServer, _ path: String, _ token: String) async throws -> HTTPClientResponse {
+    func response(_ server: TestServer, _ path: String, _ token: String) async throws -> HTTPClientResponse {
         try await HTTPClient.shared.execute(request(server, path, token), timeout: .seconds(60))
     }
 
     // MARK: Connections
 
-    private static let health = "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    static let health = "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     @Test("closes a connection that is one too many, until another one has ended")
     func connections() async throws {
@@ -71,162 +71,15 @@ struct LimitTests {
         #expect(answer.hasPrefix("HTTP/1.1 204"))
     }
 
-    @Test("closes the connection of a client that sends the head of its request too slowly")
-    func slowHead() async throws {
-        let server = try await server { $0.limits.headSeconds = 2 }
-        let kept = try RawConnection(port: server.port)
-        kept.send(Self.health)
-        #expect(await kept.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 204"))
-        let silent = try RawConnection(port: server.port)
-        #expect(await silent.receive().isEmpty)
-        // The limit is for the first head only.
-        kept.send(Self.health)
-        #expect(await kept.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 204"))
-        let dripping = try RawConnection(port: server.port)
-        dripping.send("GET /v1/health HTTP/1.1\r\nHost: localhost\r\nX: ")
-        await dripping.drip("x")
-    }
-
-    @Test("closes the connection of a client that sends the body of its request too slowly")
-    func slowBody() async throws {
-        let server = try await server { options in
-            options.limits.bodySeconds = 1
-            options.limits.idleSeconds = 600
-        }
-        let token = try await token()
-        let dripping = try RawConnection(port: server.port)
-        dripping.send(
-            """
-            PUT /v1/collections/notes/items/a HTTP/1.1\r
-            Host: localhost\r
-            Authorization: Bearer \(token)\r
-            Content-Length: 100000\r
-            \r\n
-            """)
-        await dripping.drip("x")
-        #expect(try await database.fetch(key: CacheKey("a")) == nil)
-    }
-
-    @Test(
-        "closes the connection of a client that does not read its answer, of which it keeps little in memory",
-        arguments: ["POST scan", "GET items/a"])
-    func stalledReader(request: String) async throws {
-        let metrics = StorageServerMetrics()
-        let server = try await server { options in
-            options.limits.stalledSeconds = 1
-            options.metrics = metrics
-        }
-        let token = try await token()
-        try await fill(megabytes: 64)
-        try await database.write(Data(repeating: UInt8(ascii: "1"), count: 64 << 20), key: CacheKey("a"))
-        let reader = try ask(server, token, request)
-        while try number(of: "refused_total{limit=\"time\"}", in: metrics) < 1 {
-            // A request takes some time, and is one more thing that a waiting client must not hold up.
-            #expect(try await response(server, "", token).status == .ok)
-        }
-        // What the system takes without a reader, and a little more: not all that was on the way to the connection.
-        #expect(try number(of: "answer_bytes_total", in: metrics) <= systemBuffer + 1 << 20)
-        // What had been sent, without the last line.
-        let answer = await reader.receive()
-        #expect(answer.hasPrefix("HTTP/1.1 200") && answer.utf8.count < 64 << 20)
-    }
-
-    private func number(of name: String, in metrics: StorageServerMetrics) throws -> Int {
-        let line = metrics.text.split(separator: "\n").first { $0.hasPrefix("emporium_\(name) ") }
-        return try #require(line?.split(separator: " ").last.flatMap { Int($0) })
-    }
-
-    /// The maximum number of bytes of a connection that the system keeps until they can be sent.
-    private var systemBuffer: Int {
-        get throws {
-            #if os(Linux)
-            let sizes = try String(contentsOfFile: "/proc/sys/net/ipv4/tcp_wmem", encoding: .utf8)
-            return try #require(sizes.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) })
-            #else
-            return 8 << 20
-            #endif
-        }
-    }
-
-    #if os(Linux)
-    @Test("ends the stream of a client that has vanished without an end of its connection")
-    func vanishedClient() async throws {
-        let metrics = StorageServerMetrics()
-        let server = try await server { options in
-            options.limits.stalledSeconds = 1
-            options.metrics = metrics
-        }
-        let token = try await token()
-        let client = try RawConnection(port: server.port)
-        client.send(
-            """
-            GET /v1/collections/notes/events HTTP/1.1\r
-            Host: localhost\r
-            Authorization: Bearer \(token)\r
-            \r\n
-            """)
-        #expect(await client.receive(to: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
-        #expect(try number(of: "streams", in: metrics) == 1)
-        try client.vanish()
-        try await database.write(Data("1".utf8), key: CacheKey("a"))
-        // The system sends again what is not acknowledged, for eleven seconds.
-        while try number(of: "streams", in: metrics) > 0 { try await Task.sleep(for: .milliseconds(100)) }
-    }
-    #endif
-
-    @Test("receives a large body that is sent slowly, but all the time")
-    func slowBodyWithProgress() async throws {
-        let server = try await server { $0.limits.bodySeconds = 2 }
-        let token = try await token()
-        let part = String(repeating: "1", count: 1 << 16)
-        let client = try RawConnection(port: server.port)
-        client.send(
-            """
-            PUT /v1/collections/notes/items/a HTTP/1.1\r
-            Host: localhost\r
-            Authorization: Bearer \(token)\r
-            Content-Length: \(part.utf8.count * 40)\r
-            \r\n
-            """)
-        // At least four seconds. What follows the body is not a request, so the server ends the connection.
-        await client.drip(part)
-        #expect(try await database.fetch(key: CacheKey("a"))?.count == part.utf8.count * 40)
-    }
-
-    @Test("waits for a client that reads a large item slowly, but all the time", arguments: ["close", "keep-alive"])
-    func slowReader(connection: String) async throws {
-        let metrics = StorageServerMetrics()
-        let server = try await server { options in
-            (options.limits.stalledSeconds, options.limits.idleSeconds) = (3, 3)
-            options.metrics = metrics
-        }
-        let token = try await token()
-        let count = 60 << 20
-        try await database.write(Data(repeating: UInt8(ascii: "1"), count: count), key: CacheKey("a"))
-        let reader = try RawConnection(port: server.port, receiveBuffer: 65_536)
-        reader.send(
-            """
-            GET /v1/collections/notes/items/a HTTP/1.1\r
-            Host: localhost\r
-            Authorization: Bearer \(token)\r
-            Connection: \(connection)\r
-            \r\n
-            """)
-        // At least six seconds. What the system sends by itself, some megabytes, takes less than a limit.
-        let received = await reader.receive(bytesPerMillisecond: 10_240)
-        #expect(received > count)
-        #expect(metrics.text.contains("emporium_refused_total{limit=\"time\"} 0\n"))
-    }
-
     // MARK: Answers on disk
 
-    private func fill(megabytes: Int) async throws {
+    func fill(megabytes: Int) async throws {
         let data = Data(repeating: UInt8(ascii: "1"), count: 1 << 20)
         for number in 0..<megabytes { try await database.write(data, key: CacheKey("\(number)")) }
     }
 
     /// Asks for some items, and reads nothing.
-    private func ask(_ server: TestServer, _ token: String, _ request: String = "POST scan") throws -> RawConnection {
+    func ask(_ server: TestServer, _ token: String, _ request: String = "POST scan") throws -> RawConnection {
         let reader = try RawConnection(port: server.port, receiveBuffer: 4_096)
         let parts = request.split(separator: " ")
         reader.send(
