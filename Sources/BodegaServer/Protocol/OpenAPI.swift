@@ -582,7 +582,7 @@ let openAPI = #"""
             "name": "Idempotency-Key",
             "in": "header",
             "description": "\#
-            A text that distinguishes the request from others of the client, or, if it is a UUID, of all clients: \#
+            A text that distinguishes the request from others of the client, or, if it is a random UUID, of all: \#
             then one whose token was replaced can send the request again. If it was carried out, it is not \#
             carried out again. A request with the key but another content is refused with the code identifierUsed. \#
             A list of no batches takes the key, so that what comes later with it is refused.",

@@ -117,9 +117,9 @@ extension StorageRoutes {
         }
         let target = "\(request.request.method.rawValue) \(request.request.uri.string)"
         let conditions = [HTTPField.Name.ifMatch, .ifNoneMatch].map { request.request.headers[$0] ?? "" }
-        // A UUID is unique among all clients. One whose token was replaced in the meantime sends the request again as
-        // another client. Any other key belongs to a client.
-        let owner = UUID(uuidString: key) == nil ? request.client.id : ""
+        // A random UUID is unique among all clients, and known to its own. One whose token was replaced in the meantime
+        // sends the request again as another client. Any other key belongs to a client.
+        let owner = UUID(uuidString: key)?.isRandom ?? false ? "" : request.client.id
         return Receipts.Claim(
             key: CacheKey(verbatim: digest([owner, key].map { Data($0.utf8) }).hex),
             fingerprint: digest(([target] + conditions).map { Data($0.utf8) } + [body]))
@@ -163,6 +163,11 @@ extension StorageBatch {
     fileprivate var writtenKeys: [CacheKey] {
         operations.compactMap { if case .write(let key, _) = $0 { key } else { nil } }
     }
+}
+
+extension UUID {
+    /// Whether it can't be guessed: it has version 4 or 7 of RFC 9562.
+    fileprivate var isRandom: Bool { [4, 7].contains(uuid.6 >> 4) }
 }
 
 extension Data {

@@ -101,28 +101,36 @@ struct FenceTests {
         #expect(try await b.fetch(key: key) == Data("1".utf8))
     }
 
-    @Test("A client without the right to write can't fence, one with it to any collection can, and clients are apart")
+    @Test(
+        "A client without the right to write can't fence, one with it to any collection can, if it knows the identifier"
+    )
     func rights() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let database = try database()
         let tokens = AccessTokens(storage: try database.collection(named: "tokens"))
         let server = try await TestServer(access: tokens, try collections(database))
-        let identifier = UUID()
+        // Another client could guess the first one, but not the second one.
+        let identifiers = [try #require(UUID(uuidString: "74738FF5-5367-5958-9AEE-98FFFDCD1876")), UUID()]
         func remote(_ grant: AccessGrant) async throws -> RemoteDatabase {
             let token = try await tokens.create(name: "a", grants: [grant]).token
             return try RemoteDatabase(server.url) { token }
         }
         let reader = try await remote(AccessGrant(rights: [.read, .observe]))
-        #expect(await code { try await reader.fence(identifier) } == .permissionDenied)
         let writer = try await remote(AccessGrant(collection: "a", matching: "@.x == 1"))
-        #expect(try await !writer.fence(identifier))
         let other = try await remote(AccessGrant(rights: [.write]))
-        #expect(try await other.collection(named: "a").apply(write("1", identifier)).value.wasApplied)
-        #expect(try await other.fence(identifier))
-        #expect(try await !writer.fence(identifier))
+        for (identifier, isOfAll) in zip(identifiers, [false, true]) {
+            #expect(await code { try await reader.fence(identifier) } == .permissionDenied)
+            if !isOfAll { #expect(try await !writer.fence(identifier)) }
+            #expect(try await other.collection(named: "a").apply(write("1", identifier)).value.wasApplied)
+            #expect(try await other.fence(identifier))
+            #expect(try await writer.fence(identifier) == isOfAll)
+        }
+        let fenced = UUID()
+        #expect(try await !writer.fence(fenced))
+        #expect(await code { try await other.collection(named: "a").apply(write("1", fenced)) } == .identifierUsed)
         let without = try await TestServer(["a": MemoryStorageEngine()])
         #expect(try await !without.engine("a").traits.contains(.receipts))
-        #expect(await code { try await RemoteDatabase(without.url).fence(identifier) } == .invalidArgument)
+        #expect(await code { try await RemoteDatabase(without.url).fence(fenced) } == .invalidArgument)
     }
 
     @Test("A batch and its fence at the same time: one of them wins, and the fence knows which")

@@ -202,7 +202,7 @@ struct ReceiptTests {
         }
     }
 
-    @Test("A client whose token was replaced can send a change again, if its key is a UUID")
+    @Test("A client whose token was replaced can send a change again, if its key is a random UUID")
     func newToken() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let database = try database()
