@@ -289,36 +289,6 @@ struct SearchIndexUseTests {
         #expect(try await engine.examine().map(\.severity) == [.remark])
     }
 
-    @Test("A search whose index is removed goes on without it")
-    func removedIndex() async throws {
-        let engine = try engine()
-        let articles = Self.articles(50)
-        try await Self.store(articles, in: engine)
-        let index = StorageIndex.search(["title", "body"])
-        try await engine.createIndex(index)
-        var search = StorageSearch(index, try SearchExpression(parsing: "tenth"))
-        let reader = StorageReader(engine)
-        let ranking = try #require(try await reader.fetchRanking(of: search))
-        for isRemoved in [false, true] {
-            if isRemoved { try await engine.removeIndex(index) }
-            #expect(try await reader.fetchRanking(of: search) == ranking)
-            for relevance in [nil, StorageSearch.Relevance(weights: [1, 1], ranking: ranking)] {
-                search.relevance = relevance
-                let found = Locked<[CacheKey]>([])
-                try await engine.scan([.search(search)]) {
-                    { _, item in
-                        found.withLock { $0.append(item.key) }
-                        return true
-                    }
-                }
-                let expected = articles.filter { $0.title.contains("tenth") }.map(\.key)
-                #expect(Set(found.withLock { $0 }) == Set(expected), "\(isRemoved)")
-                #expect(found.withLock { $0.count } == expected.count)
-                #expect(try await engine.count(.search(search)) == expected.count)
-            }
-        }
-    }
-
     @Test("A removed collection leaves nothing of its index")
     func collections() async throws {
         let engine = try engine()

@@ -14,11 +14,17 @@ struct SQLiteSearch {
     /// The rows that the table of FTS5 must not be asked about.
     private(set) var noted: Set<Int> = []
 
-    /// The index may have been removed since the search was planned, or have become one that is not used.
+    /// - Throws: ``StorageError/Code/invalidArgument`` if there is no such index.
     init(_ search: StorageSearch, of table: SQLiteTable, in db: Database) throws {
         (self.search, self.db) = (search, db)
         let usable = try SQLiteSearchIndex.all(of: table, in: db).first { $0.index == search.index }
-        index = usable ?? SQLiteSearchIndex(index: search.index, table: table, id: 0)
+        // It can have become one that is not used since the search was planned.
+        let registered =
+            try usable ?? SQLiteSearchIndex.registered(of: table, in: db).first { $0.index == search.index }
+        guard let index = registered else {
+            throw StorageError(.invalidArgument, "There is no index for searches in \(search.index). Create it first.")
+        }
+        self.index = index
         pattern = search.pattern
         texts = StoredTexts(of: search.index)
         isIndexed = usable != nil
