@@ -214,8 +214,9 @@ class Handler(BaseHTTPRequestHandler):
                     send(bytes([number % 251]) * 65536)
                 return send(b"", last=True)
             if kind == "flood":
-                while True:
+                for _ in range(int(query.get("MiB", "1000000")) * 16):
                     send(b" " * 65536)
+                return self.wait_for_close(state)
             send(b"data: 0\n\n")
             if kind == "steps":
                 for number in range(1, int(query["parts"])):

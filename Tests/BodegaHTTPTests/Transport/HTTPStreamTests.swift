@@ -64,7 +64,9 @@ import Testing
     @Test(arguments: HTTPClientKind.allCases.filter { !$0.pauses })
     func `A client that can't pause ends a stream with a slow reader`(_ kind: HTTPClientKind) async throws {
         let server = try await APIServer.shared.value
-        let stream = try await kind.transport().open(server.request("stream/flood", ["mark": mark]))
+        // Foundation takes what comes faster than it passes it on. So there is an end, far beyond that of the client.
+        let path = "stream/flood"
+        let stream = try await kind.transport().open(server.request(path, ["mark": mark, "MiB": "256"]))
         try await waitUntil("the connection was closed") { try await server.progress(mark).closed }
         let error = await #expect(throws: StorageError.self) { for try await _ in stream {} }
         #expect(error?.code == .tooLarge)
