@@ -13,6 +13,8 @@ final class CountedRemote: SyncRemote {
         /// An item can come several times, for example because it was in the way of a request.
         var received: Set<ItemName> = []
         var items = 0
+        /// The batches that are being sent.
+        var batches = 0
         var progress = ContinuousClock.now
     }
 
@@ -37,11 +39,16 @@ final class CountedRemote: SyncRemote {
     /// The time since the last progress.
     var idleTime: Duration { counts.withLock { .now - $0.progress } }
 
+    /// Whether changes are being sent.
+    var isSending: Bool { counts.withLock { $0.batches > 0 } }
+
     var maximumItems: Int { base.maximumItems }
 
     var signalsChanges: Bool { base.signalsChanges }
 
     func apply(_ batch: SyncBatch) async throws -> Bool {
+        counts.withLock { $0.batches += 1 }
+        defer { counts.withLock { $0.batches -= 1 } }
         let wasApplied = try await base.apply(batch)
         add(items: batch.changes.count)
         return wasApplied

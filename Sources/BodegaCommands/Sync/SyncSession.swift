@@ -124,10 +124,7 @@ struct SyncSession: Sendable {
             }
             bar.update(items: counter.items, done: counter.items, of: nil)
             let failure = sync.status.failure ?? failure.withLock { $0 }
-            // What can be synchronized without a collection is synchronized first.
-            let isPartial = failure.map { Self.missing.contains(.init(rawValue: $0.code)) && collections.count > 1 }
-            let isIdle = isPartial != true || counter.idleTime > .seconds(2)
-            if let failure, Self.lasting.contains(failure.code), isIdle {
+            if let failure, Self.lasting.contains(failure.code), !goesOn(without: failure) {
                 throw try await error("\(remote): \(failure.message)")
             }
             full.update(sync.status)
@@ -140,6 +137,14 @@ struct SyncSession: Sendable {
             }
         }
         try await settling.value
+    }
+
+    /// Whether a failure concerns one of several collections, and the others still have something to send. They have
+    /// been read by then.
+    private func goesOn(without failure: SyncFailure) -> Bool {
+        guard collections.count > 1, Self.missing.contains(.init(rawValue: failure.code)) else { return false }
+        // What is left belongs to the missing collection if none of it is sent for some time.
+        return counter.isSending || counter.idleTime < .seconds(2)
     }
 
     private func error(_ reason: String) async throws -> ToolError {
