@@ -139,7 +139,7 @@ public struct StorageBatch: Sendable {
     /// as applied. It must be the same byte for byte: its operations, conditions, dates, basis and origin, and those of
     /// its group. Any other batch with the identifier is refused with ``StorageError/Code/identifierUsed``. So is one
     /// that is sent again through a wrapper that stores other bytes each time, such as encryption or an expiry, or that
-    /// compares the conditions itself. A batch whose conditions are not met leaves no receipt.
+    /// compares the conditions itself. A batch whose conditions are not met is not applied later either.
     ///
     /// All batches of a group have the same identifier, or none. See also ``StorageDatabase/fence(_:)``.
     public var identifier: UUID?

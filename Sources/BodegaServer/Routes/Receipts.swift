@@ -7,11 +7,11 @@ import HTTPTypes
 import Hummingbird
 import RecordCoder
 
-/// Notes about the requests with idempotency keys that were carried out.
+/// Notes about what has become of requests with idempotency keys.
 ///
-/// A note is written in the transaction that the request asks for, so the two exist together or not at all, after a
-/// crash too, and for all servers of the database. A request that changes nothing, because its conditions are not met,
-/// leaves no note: carried out later, it is as good as then.
+/// The note of a request that is carried out is written in the transaction that the request asks for, so the two exist
+/// together or not at all, after a crash too, and for all servers of the database. One whose conditions are not met is
+/// noted before it is answered: its client goes on, and a copy of it that arrives later must not be carried out.
 ///
 /// Source: The Idempotency-Key HTTP Header Field, draft-ietf-httpapi-idempotency-key-header.
 struct Receipts: Sendable {
@@ -29,12 +29,19 @@ struct Receipts: Sendable {
         let key: CacheKey
         /// Distinguishes the request from any other.
         let fingerprint: Data
+        /// Whether the request only takes the key.
+        var isFence = false
     }
+
+    /// What has become of a request.
+    enum Outcome: Hashable, Sendable { case carriedOut, refused }
 
     /// What is stored.
     private struct Receipt: Codable {
         let fingerprint: Data
         let date: Date
+        /// Whether its conditions were not met; `nil` stands for `false`.
+        var isRefused: Bool?
     }
 
     /// Whether a collection is in the same database.
@@ -43,16 +50,19 @@ struct Receipts: Sendable {
         return database === storage.groupDatabase
     }
 
-    /// Whether a request was carried out.
+    /// What has become of a request; `nil` if that is open.
     ///
-    /// - Throws: ``RequestRefusal/otherRequest`` if another request with its key was.
-    func has(_ claim: Claim) async throws -> Bool {
+    /// - Throws: ``RequestRefusal/otherRequest`` if another request with its key was carried out or refused.
+    func outcome(of claim: Claim) async throws -> Outcome? {
         let request = FetchRequest([claim.key], options: ReadOptions(needsOriginal: true))
-        guard let item = try await storage.fetch(request).value.first else { return false }
-        guard try JSONDecoder().decode(Receipt.self, from: item.data).fingerprint == claim.fingerprint else {
+        guard let item = try await storage.fetch(request).value.first else { return nil }
+        let receipt = try JSONDecoder().decode(Receipt.self, from: item.data)
+        let isRefused = receipt.isRefused ?? false
+        // A fence asks whether another request with its key can still be carried out, and this one can't.
+        guard receipt.fingerprint == claim.fingerprint || claim.isFence && isRefused else {
             throw RequestRefusal.otherRequest
         }
-        return true
+        return isRefused ? .refused : .carriedOut
     }
 
     /// Applies batches with a note of them.
@@ -61,17 +71,39 @@ struct Receipts: Sendable {
     func apply(
         _ batches: [(engine: any StorageBackend, batch: StorageBatch)], _ claim: Claim
     ) async throws -> [StorageAnswer<BatchOutcome>]? {
-        if try await has(claim) { return nil }
-        let receipt = try JSONEncoder().encode(Receipt(fingerprint: claim.fingerprint, date: storage.now()))
-        let note = StorageBatch(
-            [.write(key: claim.key, data: receipt)], if: [StorageCondition(key: claim.key, data: nil)])
-        let answers = try await StorageBatchGroup.apply(batches + [(storage, note)])
+        let refused = batches.map { _ in StorageAnswer(BatchOutcome(wasApplied: false)) }
+        switch try await outcome(of: claim) {
+        case .carriedOut: return nil
+        case .refused: return refused
+        case nil: break
+        }
+        let answers = try await StorageBatchGroup.apply(batches + [(storage, try note(of: claim, isRefused: false))])
         if answers.allSatisfy(\.value.wasApplied) {
             await removeOld()
             return answers.dropLast()
         }
         // The same request may have been carried out at the same time.
-        return try await has(claim) ? nil : answers.dropLast()
+        return try await outcome(of: claim) == .carriedOut ? nil : refused
+    }
+
+    /// Ensures that a request whose conditions were not met is not carried out later.
+    ///
+    /// - Returns: What has become of it: it can have been carried out at the same time.
+    func refuse(_ claim: Claim) async throws -> Outcome {
+        if try await storage.apply(try note(of: claim, isRefused: true)).value.wasApplied {
+            await removeOld()
+            return .refused
+        }
+        return try await outcome(of: claim) ?? .refused
+    }
+
+    /// A batch that notes what becomes of a request, if nothing has yet.
+    private func note(of claim: Claim, isRefused: Bool) throws -> StorageBatch {
+        let receipt = Receipt(
+            fingerprint: claim.fingerprint, date: storage.now(), isRefused: isRefused ? true : nil)
+        return StorageBatch(
+            [.write(key: claim.key, data: try JSONEncoder().encode(receipt))],
+            if: [StorageCondition(key: claim.key, data: nil)])
     }
 
     /// Removes some notes that are too old.
@@ -134,7 +166,22 @@ extension StorageRoutes {
             throw StorageError(.invalidArgument, "The server keeps no idempotency keys for this collection.")
         }
         if let answers = try await receipts.apply(batches, claim) { return answers }
-        // Their places in the log are not known any more.
+        return try await answersToRepetition(of: batches)
+    }
+
+    /// Applies batches, or notes that they never will be because a condition of the client is not met.
+    func applyOrRefuse(
+        _ batches: [(engine: any StorageBackend, batch: StorageBatch)], _ claim: Receipts.Claim?
+    ) async throws -> [StorageAnswer<BatchOutcome>] {
+        let answers = try await apply(batches, claim)
+        guard let claim, let receipts, !answers.allSatisfy(\.value.wasApplied) else { return answers }
+        return try await receipts.refuse(claim) == .refused ? answers : try await answersToRepetition(of: batches)
+    }
+
+    /// The answers to batches that were applied before. Their places in the log are not known any more.
+    private func answersToRepetition(
+        of batches: [(engine: any StorageBackend, batch: StorageBatch)]
+    ) async throws -> [StorageAnswer<BatchOutcome>] {
         var answers: [StorageAnswer<BatchOutcome>] = []
         for (engine, batch) in batches {
             var outcome = BatchOutcome()

@@ -79,10 +79,13 @@ extension StorageRoutes {
         }
         // The tag is that of an item's bytes, and the batch is applied only if these are still the same.
         for _ in 0..<100 {
+            if let claim, let receipts, try await receipts.outcome(of: claim) == .refused {
+                throw RequestRefusal.preconditionFailed
+            }
             let stored = try await collection.engine.fetch(key: key)
             guard headers.allowChange(of: stored?.entityTag) else {
                 // Not any more, if the request was carried out before, or in the meantime.
-                if let claim, let receipts, try await receipts.has(claim) { return }
+                if let claim, let receipts, try await receipts.refuse(claim) == .carriedOut { return }
                 throw RequestRefusal.preconditionFailed
             }
             batch.conditions = [StorageCondition(key: key, data: stored)]

@@ -68,7 +68,7 @@ extension StorageRoutes {
 
     func batch(_ request: ClientRequest, of client: StorageClient) async throws -> Response {
         let body = try await body(of: request)
-        let wanted = try BatchRequest(JSONPart(body))
+        let wanted = try BatchRequest(JSONPart(body, isRequest: true))
         try check(wanted.parts.count, limits.batches, "batches")
         // Its only effect is a note, see `Receipts`, which takes space.
         guard !wanted.parts.isEmpty || client.mayWrite else {
@@ -84,7 +84,13 @@ extension StorageRoutes {
             batch.origin = batch.origin.map(request.mask.masked)
             batches.append((try await collection(part.collection, of: client).engine, batch))
         }
-        let answers = try await apply(batches, claim(request, body))
+        guard batches.count < 2 || batches.allSatisfy({ $0.engine.groupDatabase != nil }) else {
+            throw StorageError(
+                .invalidArgument, "The collections can't change together. Send a request for each of them.")
+        }
+        var claim = try claim(request, body)
+        claim?.isFence = batches.isEmpty
+        let answers = try await applyOrRefuse(batches, claim)
         return .json(["outcomes": answers.map(BatchAnswer.init)] as JSONFields)
     }
 

@@ -96,7 +96,8 @@ struct FenceTests {
         #expect(try await !a.apply(batch).value.wasApplied)
         #expect(try await !remote.fence(unmet))
         try await a.remove(key: key)
-        #expect(await code { try await a.apply(batch) } == .identifierUsed)
+        #expect(try await !a.apply(batch).value.wasApplied)
+        #expect(await code { try await a.apply(write("4", unmet)) } == .identifierUsed)
         #expect(try await a.fetch(key: key) == nil)
         #expect(try await b.fetch(key: key) == Data("1".utf8))
     }

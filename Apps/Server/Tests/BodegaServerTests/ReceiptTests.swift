@@ -125,12 +125,15 @@ struct ReceiptTests {
             }
         }
         #expect(try await a.fetch(key: CacheKey("k")) == Data(#""2""#.utf8))
-        // One that was not applied can be, later.
+        // One that was not applied never will be: its client has gone on.
         let unmet = batch("4", if: "")
-        #expect(try await send(servers[0], unmet, key: "b").body.contains(#""applied":false"#))
-        try await a.remove(key: CacheKey("k"))
-        #expect(try await send(servers[1], unmet, key: "b").body.contains(#""applied":true"#))
-        #expect(try await send(servers[0], unmet, key: "b").body.contains(#""applied":true"#))
+        for server in servers {
+            #expect(try await send(server, unmet, key: "b").body.contains(#""applied":false"#))
+            try await a.remove(key: CacheKey("k"))
+        }
+        #expect(try await send(servers[0], batch("3"), key: "b").status == 422)
+        #expect(try await a.fetch(key: CacheKey("k")) == nil)
+        #expect(try await send(servers[1], unmet, key: "e").body.contains(#""applied":true"#))
 
         // Single items.
         let path = "collections/a/items/k"
@@ -187,6 +190,65 @@ struct ReceiptTests {
         #expect(try await send(server, "1", key: "x", .PUT, path, nil, [("If-None-Match", "*")]).status == 204)
         #expect(try await send(server, "1", key: "x", .PUT, path).status == 422)
         #expect(try await send(server, "1", key: "x", .PUT, path, nil, [("If-Match", "\"y\"")]).status == 422)
+    }
+
+    @Test("A change of an item that was refused because of its conditions stays refused when they are met")
+    func refused() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let database = try database()
+        let server = try await TestServer(try collections(database))
+        let a = try database.collection(named: "a")
+        let path = "collections/a/items/k"
+        for (number, (method, header)) in [(HTTPMethod.PUT, "If-Match"), (.DELETE, "If-Match")].enumerated() {
+            for tag in ["*", "\"another\""] {
+                let key = "\(number)\(tag.count)"
+                try await a.remove(key: CacheKey("k"))
+                let body = method == .PUT ? "1" : nil
+                #expect(try await send(server, body, key: key, method, path, nil, [(header, tag)]).status == 412)
+                try await a.write(Data("2".utf8), key: CacheKey("k"))
+                #expect(try await send(server, body, key: key, method, path, nil, [(header, tag)]).status == 412)
+                #expect(try await send(server, "3", key: key, .PUT, path).status == 422)
+                #expect(try await a.fetch(key: CacheKey("k")) == Data("2".utf8))
+            }
+        }
+        #expect(try await send(server, "1", key: "new", .PUT, path, nil, [("If-Match", "*")]).status == 204)
+    }
+
+    @Test("All copies of a conditional change get the same answer, while its conditions are met now and then")
+    func copies() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let database = try database()
+        let server = try await TestServer(try collections(database))
+        let a = try database.collection(named: "a")
+        var counts: [Bool: Int] = [:]
+        for number in 0..<40 {
+            let (request, other) = (batch("\(number)", if: ""), CacheKey("k"))
+            let cursor = try await a.fetchCursor()
+            let answers = try await withThrowingTaskGroup(of: Bool?.self) { group in
+                group.addTask {
+                    for _ in 0..<8 {
+                        try await a.write(Data("0".utf8), key: other)
+                        try await a.remove(key: other)
+                    }
+                    return nil
+                }
+                for _ in 0..<6 {
+                    group.addTask {
+                        let answer = try await self.send(server, request, key: "copy\(number)")
+                        #expect(answer.status == 200)
+                        return answer.body.contains(#""applied":true"#)
+                    }
+                }
+                return try await group.reduce(into: []) { answers, answer in answers += answer.map { [$0] } ?? [] }
+            }
+            #expect(answers.count == 6 && Set(answers).count == 1, "\(answers)")
+            // The log has 16 changes of the item, and one more if the copies were applied.
+            let changes = try await a.fetchChanges(since: cursor, excluding: nil)?.changes.count
+            #expect(changes == (answers[0] ? 17 : 16))
+            counts[answers[0], default: 0] += 1
+            try await a.remove(key: other)
+        }
+        print("copies: \(counts)")
     }
 
     @Test("A client that may only write can send a change again")
