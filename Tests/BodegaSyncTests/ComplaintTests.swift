@@ -250,6 +250,28 @@ import Testing
         #expect(try await onServer.fetchCount() == 39 + written.withLock { $0 })
     }
 
+    /// 300 of 600 items took 3,300 requests, because each was searched for by halves.
+    @Test func `Items that the server names in its refusals cost a request each`() async throws {
+        let ada = try await Replica(of: server)
+        let (count, requests) = (120, Locked(0))
+        let refused = Set((1...count / 2).map { CacheKey("\($0 * 2)") })
+        ada.remote.change { script in
+            script.beforeApplying = { batch in
+                requests.withLock { $0 += 1 }
+                for change in batch.changes where refused.contains(change.key) {
+                    throw StorageError(.permissionDenied, "The item is not yours.", key: change.key)
+                }
+            }
+        }
+        await ada.sync.pause()
+        for number in 1...count { try await ada.write(#"{"a":\#(number),"b":0}"#, "\(number)") }
+        await ada.sync.resume()
+        try await ada.sync.settled()
+        #expect(Set(try await ada.sync.parked().map(\.key)) == refused)
+        #expect(try await onServer.fetchCount() == count / 2)
+        #expect(requests.withLock { $0 } == count / 2 + 1)
+    }
+
     /// mono 6326
     @Test func `A refused item is reported, and does not end sending`() async throws {
         let ada = try await Replica(of: server)

@@ -8,7 +8,7 @@ extension Defect {
         return options
     }
 
-    /// The first seed that finds the defect, and the faults if not all can happen.
+    /// The first seed that was found for the defect, and the faults if not all can happen.
     private var found: (seed: UInt64, faults: Set<SimulationOptions.Fault>?) {
         switch self {
         case .appliedTwice, .noConditions, .seam: (2, nil)
@@ -22,6 +22,8 @@ extension Defect {
         case .pullsOverlap: (720, nil)
         case .notFenced: (1_011, nil)
         case .reconnectionIsNoSignal: (31, [.loss])
+        case .conflictsForgotten: (62_353_759_985_809_246, nil)
+        case .halfSettled: (2_298, nil)
         case .voidReceiptsIgnored: (2_323, [.delay, .duplication, .loss])
         default: (1, nil)
         }

@@ -36,6 +36,7 @@ package enum Defect: String, CaseIterable, Sendable {
     case requestsForgottenInCrash
     case notFenced
     case voidReceiptsIgnored
+    case conflictsForgotten
     case localVersionWins
     case remoteVersionWins
     case unknownMembersDropped
@@ -57,4 +58,5 @@ package enum Defect: String, CaseIterable, Sendable {
     case requestsOfOthersForgotten
     case requestsOfOthersWait
     case unreadNotTakenOver
+    case halfSettled
 }

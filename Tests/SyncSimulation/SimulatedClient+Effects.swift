@@ -292,7 +292,8 @@ extension SimulatedClient {
                     if isKnown || answers[request.id] == .applied, !simulation.has(.unreadNotTakenOver) {
                         draft.receiveSent(by: request.id) { !read.contains($0.collection) }
                     }
-                    draft.settle(request.id, isKnown ? .applied : answers[request.id] ?? .applied)
+                    let answer = isKnown ? .applied : answers[request.id] ?? .applied
+                    draft.settle(request.id, answer) { read.contains($0) || simulation.has(.halfSettled) }
                 }
             }
         }

@@ -31,7 +31,7 @@ struct SimulatedServer {
         let new: Data?
     }
 
-    enum Answer { case applied([Commit]), repeated, conflict, fenced, refused(SyncFailure) }
+    enum Answer { case applied([Commit]), repeated, conflict, fenced, refused(SyncAnswer) }
 
     private(set) var items: [SyncItemID: Data] = [:]
     private var log: [Change] = []
@@ -46,15 +46,19 @@ struct SimulatedServer {
     var receiptAge = Int.max
 
     mutating func apply(
-        _ id: UUID, _ changes: [SyncChange], isRefused: Bool, keepsReceipts: Bool, keepsVoids: Bool,
-        at time: Int
+        _ id: UUID, _ changes: [SyncChange], refusal: SyncAnswer?, keepsReceipts: Bool, keepsVoids: Bool,
+        keepsConflicts: Bool, at time: Int
     ) -> Answer {
         forget(before: time)
         if keepsReceipts, let receipt = receipts[id], keepsVoids || !receipt.isVoid {
             return receipt.isVoid ? .fenced : .repeated
         }
-        for change in changes where items[change.item] != change.base { return .conflict }
-        if isRefused { return .refused(SyncFailure(code: "tooLarge", message: "An item is refused.")) }
+        for change in changes where items[change.item] != change.base {
+            // The client goes on, so a copy of the request that arrives later must not be applied.
+            if keepsConflicts { receipts[id] = (true, time) }
+            return .conflict
+        }
+        if let refusal { return .refused(refusal) }
         var commits: [Commit] = []
         for change in changes {
             commits.append(Commit(item: change.item, old: items[change.item], new: change.data))

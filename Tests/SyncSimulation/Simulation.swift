@@ -47,6 +47,7 @@ package final class Simulation {
         if has(.oldLog), Bool.random(using: &accidents), keepsReceipts { server.logAge = 5_000 }
         if has(.oldReceipts), Bool.random(using: &accidents) { server.receiptAge = 10_000 }
         checks.mayRepeat = server.receiptAge < .max && keepsReceipts && (server.logAge < .max || has(.failover))
+        checks.recognizesRequests = keepsReceipts
         checks.traced = options.traced
         for number in 0..<options.clients {
             let seed = UInt64.random(in: .min ... .max, using: &users)
@@ -183,9 +184,8 @@ package final class Simulation {
             changes = changes.map { SyncChange(item: $0.item, base: server.items[$0.item], data: $0.data) }
         }
         let answer = server.apply(
-            id, changes, isRefused: tokens.contains(where: refused.contains),
-            keepsReceipts: keepsReceipts && !has(.appliedTwice),
-            keepsVoids: !has(.voidReceiptsIgnored), at: now)
+            id, changes, refusal: refusal(of: changes), keepsReceipts: keepsReceipts && !has(.appliedTwice),
+            keepsVoids: !has(.voidReceiptsIgnored), keepsConflicts: !has(.conflictsForgotten), at: now)
         switch answer {
         case .applied(let commits):
             for commit in commits { checks.committed(client.number, commit, at: now) }
@@ -196,8 +196,20 @@ package final class Simulation {
             return .answer(.applied)
         case .repeated: return .answer(.applied)
         case .conflict, .fenced: return .answer(.conflict)
-        case .refused(let failure): return .answer(.refused(failure))
+        case .refused(let answer): return .answer(answer)
         }
+    }
+
+    /// The answer to changes that are refused; `nil` if they are not. One half of the answers name an item.
+    private func refusal(of changes: [SyncChange]) -> SyncAnswer? {
+        for change in changes {
+            guard let data = change.data else { continue }
+            for token in SimulatedItem(data).members.values.sorted() where refused.contains(token) {
+                let failure = SyncFailure(code: "tooLarge", message: "An item is refused.")
+                return .refused(failure, of: token.isMultiple(of: 2) ? change.item : nil)
+            }
+        }
+        return nil
     }
 
     // MARK: Accidents

@@ -43,6 +43,9 @@ struct SimulationChecks {
     var keepsPairs = true
     /// Whether a change can be made twice, because neither a receipt nor the log remembers it.
     var mayRepeat = false
+    /// Whether the server recognizes requests. Otherwise an item that was removed comes back if the answer to its
+    /// insertion was lost, and then a change of it can, too.
+    var recognizesRequests = true
 
     /// The item whose history is printed.
     var traced: String?
@@ -160,6 +163,12 @@ struct SimulationChecks {
             if writes[name]?.client != client {
                 fail("client \(client) undoes a change of \(commit.item.text).\(member) with \(token)", at: time)
             } else if let effects = writes[name]?.effects, effects > 1, !mayRepeat {
+                if !recognizesRequests, let base = old[member],
+                    broughtBack.contains(Name(token: base, item: commit.item))
+                {
+                    broughtBack.insert(name)
+                    continue
+                }
                 fail("\(token) in \(commit.item.text).\(member) has taken effect twice", at: time)
             }
         }

@@ -219,13 +219,31 @@ extension OutboxDraft {
     }
 
     /// Ends a request. A pull that has begun after the answer must have brought the items.
-    package mutating func settle(_ id: UUID, _ answer: SyncAnswer) {
+    ///
+    /// - Parameters:
+    ///   - id: The request's identifier.
+    ///   - answer: The answer.
+    ///   - isOpen: Whether the pull brings the items of a collection. If the request was not applied, a group with
+    ///     others stays on its way, for a program that gets all of its versions from one moment: a part of a
+    ///     transaction would be sent alone if the versions that are known of the others were older.
+    package mutating func settle(
+        _ id: UUID, _ answer: SyncAnswer, where isOpen: (_ collection: String) -> Bool = { _ in true }
+    ) {
         // Another process may have done it.
         guard let number = requests.firstIndex(where: { $0.id == id }) else { return }
-        let request = requests.remove(at: number)
+        var request = requests.remove(at: number)
+        let count = request.groups.count
+        if answer != .applied {
+            let rest = request.groups.filter { group in !group.allSatisfy { isOpen($0.collection) } }
+            if !rest.isEmpty { requests.insert(SentRequest(id: id, groups: rest), at: number) }
+            request.groups.removeAll(where: rest.contains)
+        }
+        // Without it, the others may be accepted.
+        let refused = request.groups.first { group in answer.refusedItem.map(group.contains) ?? false }
         for group in request.groups {
             // Together with what was changed since, it may not be refused.
-            let isFinal = request.groups.count == 1 && group.allSatisfy { records[$0]?.edit == nil }
+            let isAlone = count == 1 || group == refused
+            let isFinal = isAlone && group.allSatisfy { records[$0]?.edit == nil }
             let connected = groupMembers(with: group)
             for item in group {
                 guard var record = records[item], let sent = record.sent, sent.request == id else { continue }
@@ -241,8 +259,9 @@ extension OutboxDraft {
             }
             withdraw(among: group + connected)
             if answer == .applied { continue }
-            let limit = answer.isDivisible ? max(1, request.groups.count / 2) : 1
-            for item in group { records[item]?.edit?.maximumGroups = limit }
+            let limit =
+                if refused != nil { group == refused ? 1 : count - 1 } else { answer.isDivisible ? count / 2 : 1 }
+            for item in group { records[item]?.edit?.maximumGroups = max(limit, 1) }
             unite(group + connected)
         }
     }
@@ -256,7 +275,7 @@ extension OutboxDraft {
             var edit = OutboxRecord.Edit(data: sent.data)
             (edit.attempts, edit.cause) = (sent.attempts, sent.cause)
             switch answer {
-            case .refused(let failure) where isFinal: edit.failure = failure
+            case .refused(let failure, _) where isFinal: edit.failure = failure
             case .unanswered(let failure) where isFinal:
                 edit.attempts += 1
                 if edit.attempts >= Self.maximumAttempts { edit.failure = failure }
@@ -377,12 +396,4 @@ extension OutboxDraft {
             }
         }
     }
-}
-
-/// Changes of items that are sent as one.
-package struct OutboxGroup: Hashable, Sendable, Codable {
-    /// The items. Those whose records do not name the group have left it.
-    package let members: [SyncItemID]
-    /// The number of items that have not left it.
-    package var count: Int
 }

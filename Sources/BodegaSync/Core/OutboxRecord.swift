@@ -87,3 +87,11 @@ package struct OutboxRecord: Hashable, Sendable, Codable {
     /// The version on which the edit is based.
     var base: Data? { sent.map(\.data) ?? server }
 }
+
+/// Changes of items that are sent as one.
+package struct OutboxGroup: Hashable, Sendable, Codable {
+    /// The items. Those whose records do not name the group have left it.
+    package let members: [SyncItemID]
+    /// The number of items that have not left it.
+    package var count: Int
+}

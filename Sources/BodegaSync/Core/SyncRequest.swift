@@ -26,7 +26,7 @@ package struct SentRequest: Hashable, Sendable, Codable {
     /// The request's identifier.
     package let id: UUID
     /// Its items, in groups that are not divided.
-    package let groups: [[SyncItemID]]
+    package var groups: [[SyncItemID]]
 
     /// All items.
     package var items: [SyncItemID] { groups.flatMap { $0 } }
@@ -38,8 +38,9 @@ package enum SyncAnswer: Hashable, Sendable {
     case applied
     /// An item was changed by others, so nothing was applied.
     case conflict
-    /// The changes are not accepted.
-    case refused(SyncFailure)
+    /// The changes are not accepted; because of that of one item, regardless of the others, if it is
+    /// known.
+    case refused(SyncFailure, of: SyncItemID? = nil)
     /// There was no answer in several attempts, and the changes will never be applied.
     case unanswered(SyncFailure)
 
@@ -47,5 +48,10 @@ package enum SyncAnswer: Hashable, Sendable {
     /// answers that never come, so there each group is sent alone.
     var isDivisible: Bool {
         if case .unanswered = self { false } else { true }
+    }
+
+    /// The item whose change is refused, regardless of the others; `nil` if it is not known.
+    var refusedItem: SyncItemID? {
+        if case .refused(_, let item) = self { item } else { nil }
     }
 }

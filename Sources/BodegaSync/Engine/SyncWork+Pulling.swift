@@ -198,6 +198,7 @@ private actor PullInParts {
         _ settled: [SentRequest], _ answers: [UUID: SyncAnswer], _ known: OutboxStorage.SyncPlace
     ) async throws {
         let (items, cursors, expected) = (items, cursors, pulls)
+        let isOpen: (String) -> Bool = { [missing] in cursors[$0] != nil || missing[$0] != nil }
         // Also those of collections that were not open when the pull began.
         let isMissing: (SyncItemID) -> Bool = { [unreadableItems] item in
             cursors[item.collection] == nil || unreadableItems.contains(item)
@@ -215,7 +216,7 @@ private actor PullInParts {
             for request in settled {
                 guard let answer = answers[request.id] else { continue }
                 if answer == .applied { draft.receiveSent(by: request.id, where: isMissing) }
-                draft.settle(request.id, answer)
+                draft.settle(request.id, answer, where: isOpen)
             }
         }
     }

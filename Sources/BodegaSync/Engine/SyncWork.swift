@@ -243,7 +243,7 @@ struct SyncWork: Sendable {
             // It was fenced, or applied with other bytes, for instance encrypted again.
             return try await remote.fence(batch) ? .applied : .conflict
         } catch let error as StorageError where error.isRefusal {
-            return .refused(SyncFailure(error))
+            return .refused(SyncFailure(error), of: batch.item(refusedWith: error))
         }
     }
 
@@ -280,5 +280,17 @@ extension StorageError {
             .cannotOpen, Code(rawValue: "rateLimited"), .unauthorized,
         ]
         return !temporary.contains(code)
+    }
+}
+
+extension SyncBatch {
+    /// The item whose change is refused with an error, regardless of the others; `nil` if it is not known.
+    ///
+    /// A missing right names the item that needs it. Other errors can be about what several items are together.
+    fileprivate func item(refusedWith error: StorageError) -> SyncItemID? {
+        guard error.code == .permissionDenied, let key = error.key else { return nil }
+        let named = changes.filter { $0.key == key }
+        // Several collections can have an item under the key.
+        return named.count == 1 ? SyncItemID(collection: named[0].collection, key: key) : nil
     }
 }

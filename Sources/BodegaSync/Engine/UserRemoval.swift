@@ -81,7 +81,12 @@ struct UserRemoval {
                 read[item] = stored.data
                 note(item, stored.data)
             }
-            cascade.removed(stored.value.map { cascade.identifiers(of: $0.data, in: name) }, from: name)
+            let operations = changes.filter { $0.item.collection.hasSameBytes(as: name) }.compactMap { item, data in
+                data.map { StorageOperation.write(key: item.key, data: $0) }
+            }
+            cascade.removed(
+                stored.value.map { cascade.identifiers(of: $0.data, in: name) },
+                besides: cascade.identifiers(ofWrites: operations, in: name), from: name)
         }
         while let step = cascade.next() {
             switch step {

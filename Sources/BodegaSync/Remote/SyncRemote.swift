@@ -18,7 +18,7 @@ public protocol SyncRemote: Sendable {
     /// - Parameter batch: The changes. If the service has applied them before, as ``SyncBatch/id`` shows, it does not
     ///   do so again.
     /// - Returns: Whether they were applied. They are not if an item has another version than
-    ///   ``SyncBatch/Change/base``.
+    ///   ``SyncBatch/Change/base``; then a copy of the batch that arrives later must not be applied either.
     /// - Throws: A `StorageError`. With the codes `unreachable`, `timedOut` and `inputOutput`, the changes may have
     ///   been applied or may be applied later.
     func apply(_ batch: SyncBatch) async throws -> Bool
