@@ -114,14 +114,38 @@ package struct ReferenceCascade: Sendable {
         (members[ExactText(collection)] ?? []).map { $0.identifier(ofRemoved: item) }
     }
 
+    /// The identifiers of the items that operations write.
+    ///
+    /// - Parameters:
+    ///   - operations: The operations.
+    ///   - collection: The collection.
+    package func identifiers(
+        ofWrites operations: [StorageOperation], in collection: String
+    ) -> [[ReferenceIdentifier?]] {
+        guard let members = members[ExactText(collection)] else { return [] }
+        var written: [CacheKey: Data] = [:]
+        for operation in operations {
+            switch operation {
+            case .write(let key, let data): written[key] = data
+            case .remove(let key): written[key] = nil
+            case .removeAll: written = [:]
+            }
+        }
+        return written.values.map { item in members.map { $0.identifier(ofTarget: item) } }
+    }
+
     /// Adds items that were removed and that don't exist any more.
     ///
     /// - Parameters:
     ///   - identifiers: The ``identifiers(of:in:)`` of the items, as they were stored.
+    ///   - written: The ``identifiers(ofWrites:in:)`` of the same batch. An item that gets another key still exists.
     ///   - collection: Their collection.
-    package mutating func removed(_ identifiers: some Collection<[ReferenceIdentifier?]>, from collection: String) {
+    package mutating func removed(
+        _ identifiers: some Collection<[ReferenceIdentifier?]>, besides written: [[ReferenceIdentifier?]],
+        from collection: String
+    ) {
         for (number, link) in (links[ExactText(collection)] ?? []).enumerated() {
-            let ids = Array(Set(identifiers.compactMap { $0[number] }))
+            let ids = Array(Set(identifiers.compactMap { $0[number] }).subtracting(written.compactMap { $0[number] }))
             // A search without an index reads all items.
             let size = link.index == nil ? 50_000 : 1_000
             for start in stride(from: 0, to: ids.count, by: size) {
@@ -132,7 +156,10 @@ package struct ReferenceCascade: Sendable {
     }
 
     /// Returns what to do next, `nil` if nothing is left.
-    package mutating func next() -> Step? {
+    ///
+    /// - Parameter refusing: Whether all removals of the transaction are known, so that it can be looked up whether
+    ///   references refuse them.
+    package mutating func next(refusing: Bool = true) -> Step? {
         if let (collection, operations) = operations {
             self.operations = nil
             return .apply(collection: collection, operations)
@@ -140,13 +167,13 @@ package struct ReferenceCascade: Sendable {
         if !removed.isEmpty, let source = searches.last?.link.source {
             let identifiers = removed
             removed = []
-            self.removed(identifiers, from: source)
+            self.removed(identifiers, besides: [], from: source)
         }
         while let search = searches.last {
             if let scan = search.scans.last { return .read(collection: search.link.source, scan) }
             searches.removeLast()
         }
-        while let refusal = refusals.last {
+        while refusing, let refusal = refusals.last {
             if let scan = refusal.scans.last { return .read(collection: refusal.link.source, scan) }
             refusals.removeLast()
         }

@@ -28,11 +28,14 @@ package struct ReferenceIdentifier: Hashable, Sendable {
     /// The identifier as a text for users.
     package var description: String {
         if let number { return number.text }
-        return switch sortKey {
-        case .integer(let integer): "\(integer)"
-        case .real(let real): "\(real)"
-        case .text(let text): "\"\(text)\""
-        case .none: "nothing"
+        switch sortKey {
+        case .integer(let integer): return "\(integer)"
+        case .real(let real): return "\(real)"
+        case .text(let text):
+            var bytes: [UInt8] = []
+            JSONString.encode(text, into: &bytes)
+            return String(decoding: bytes, as: UTF8.self)
+        case .none: return "nothing"
         }
     }
 }

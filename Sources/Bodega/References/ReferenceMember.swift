@@ -17,7 +17,7 @@ package struct ReferenceMember: Sendable {
 
     /// The identifiers that an item has in its member, each as often as it has it; none if it is not JSON.
     package func identifiers(in item: Data) -> [ReferenceIdentifier] {
-        item.withUnsafeBytes { bytes in elements(in: bytes)?.map(\.id) ?? [] }
+        item.withUnsafeBytes { bytes in (elements(in: bytes) ?? []).map(\.id).filter { $0.sortKey != .none } }
     }
 
     /// The identifier of an item of the other collection that is about to be removed. If it has none, nothing follows
@@ -67,7 +67,7 @@ package struct ReferenceMember: Sendable {
         return rest.flatMap { JSONText.setting(names, to: "[\($0.joined(separator: ","))]", in: item) }
     }
 
-    /// The identifiers in the member with their ranges, `nil` if there is no such member.
+    /// The identifiers in the member with their ranges, and each `null` of a list; `nil` if there is no such member.
     private func elements(in bytes: UnsafeRawBufferPointer) -> [(id: ReferenceIdentifier, range: Range<Int>)]? {
         guard let range = JSONScanner.validDocument(bytes), let member = source.find(in: bytes, range) else {
             return nil

@@ -80,14 +80,22 @@ struct ReferencedRemoval {
     ///
     /// - Returns: The places in ``WritePlan/removed`` of the items that exist.
     mutating func note(_ plan: WritePlan, of engine: PostgresStorageEngine) async throws -> Set<Int> {
+        let name = engine.collectionName
+        let stays =
+            cascade.concerns(name)
+            ? cascade.identifiers(
+                ofWrites: try plan.written.map {
+                    .write(key: try $0.key.full.withUnsafeBytes(ItemKey.key), data: $0.data)
+                },
+                in: name) : []
         if plan.removesAll {
             let written = Set(try plan.written.map { try $0.key.full.withUnsafeBytes(ItemKey.key) })
-            let (cascade, name) = (cascade, engine.collectionName)
+            let cascade = cascade
             let identifiers = try await ItemScan.run(.data, ofCollection: engine.number, session) { row in
                 let isWritten = written.contains(try row.key())
                 return isWritten ? nil : cascade.identifiers(of: try row.data(), in: name)
             }
-            self.cascade.removed(identifiers.compactMap(\.self), from: name)
+            self.cascade.removed(identifiers.compactMap(\.self), besides: stays, from: name)
             return []
         }
         let written = Set(plan.written.map(\.key.full))
@@ -105,10 +113,10 @@ struct ReferencedRemoval {
                     let read = Command(ItemStatements.data, key.shard, engine.number, key.bytes)
                     data = try await session.run(read).data(0, 0)
                 }
-                identifiers.append(cascade.identifiers(of: data ?? Data(), in: engine.collectionName))
+                identifiers.append(cascade.identifiers(of: data ?? Data(), in: name))
             }
         }
-        cascade.removed(identifiers, from: engine.collectionName)
+        cascade.removed(identifiers, besides: stays, from: name)
         return present
     }
 

@@ -57,21 +57,32 @@ package struct ReferenceModel {
 
     // MARK: The naive answer
 
-    /// Applies operations. Returns whether they are refused, and changes nothing then.
-    mutating func apply(_ operations: [StorageOperation], to collection: String) -> Bool {
+    /// Operations on a collection.
+    typealias Part = (collection: String, operations: [StorageOperation])
+
+    /// Applies operations on several collections together. Returns whether they are refused, and changes nothing then.
+    mutating func apply(_ parts: [Part]) -> Bool {
         let before = items
-        for operation in operations {
-            switch operation {
-            case .write(let key, let data): items[collection, default: [:]][key] = (data, Item(data))
-            case .remove(let key): items[collection, default: [:]][key] = nil
-            case .removeAll: items[collection] = [:]
+        for (collection, operations) in parts {
+            for operation in operations {
+                switch operation {
+                case .write(let key, let data): items[collection, default: [:]][key] = (data, Item(data))
+                case .remove(let key): items[collection, default: [:]][key] = nil
+                case .removeAll: items[collection] = [:]
+                }
             }
         }
-        let touched = operations.compactMap { if case .remove(let key) = $0 { key } else { nil } }
-        let isAll = operations.contains(.removeAll)
         var gone: [String: Set<ID>] = [:]
-        for (key, old) in before[collection] ?? [:] where items[collection]?[key] == nil {
-            if isAll || touched.contains(key), let id = old.item?.id { gone[collection, default: []].insert(id) }
+        for (collection, operations) in parts {
+            let touched = operations.compactMap { if case .remove(let key) = $0 { key } else { nil } }
+            let isAll = operations.contains(.removeAll)
+            for (key, old) in before[collection] ?? [:] where items[collection]?[key] == nil {
+                if isAll || touched.contains(key), let id = old.item?.id { gone[collection, default: []].insert(id) }
+            }
+            // An item that has got another key still exists.
+            for case .write(let key, _) in operations {
+                if let id = items[collection]?[key]?.item?.id { gone[collection]?.remove(id) }
+            }
         }
         var isChanged = true
         while isChanged {
@@ -154,6 +165,10 @@ package struct ReferenceModel {
                 let new = CacheKey(verbatim: "\(Int.random(in: 0..<1_000, using: &random))")
                 return .write(key: new, data: Self.document(&random))
             case 1: return .write(key: key, data: Self.document(&random))
+            case 2:
+                // Another key for an item that may be removed.
+                let new = CacheKey(verbatim: "moved \(Int.random(in: 0..<1_000, using: &random))")
+                return .write(key: new, data: items[collection]?[key]?.data ?? Self.document(&random))
             default: return .remove(key: key)
             }
         }
@@ -183,20 +198,25 @@ package struct ReferenceModel {
                 let writes = (0..<count).map {
                     StorageOperation.write(key: CacheKey(verbatim: "\($0)"), data: document(&random))
                 }
-                _ = model.apply(writes, to: name)
+                _ = model.apply([(name, writes)])
                 _ = try await engines[name]?.apply(StorageBatch(writes))
             }
             for _ in 0..<10 {
-                let name = names.randomElement(using: &random) ?? "a"
-                let operations = model.operations(&random, on: name)
-                let isRefused = model.apply(operations, to: name)
+                let count = Int.random(in: 0..<3, using: &random) == 0 ? 3 : 1
+                let parts = names.shuffled(using: &random).prefix(count).map { name in
+                    Part(name, model.operations(&random, on: name))
+                }
+                let isRefused = model.apply(parts)
                 var wasRefused = false
                 do {
-                    _ = try await engines[name]?.apply(StorageBatch(operations))
+                    _ = try await StorageBatchGroup.apply(
+                        parts.compactMap { part in engines[part.collection].map { ($0, StorageBatch(part.operations)) }
+                        }
+                    )
                 } catch let error as StorageError where error.code == .referenced {
                     wasRefused = true
                 }
-                let description = "seed \(seed), case \(number), \(model.links), \(operations) on \(name)"
+                let description = "seed \(seed), case \(number), \(model.links), \(parts)"
                 if wasRefused != isRefused { return ["\(description): refused \(wasRefused), expected \(isRefused)"] }
                 for (name, engine) in engines {
                     if let defect = try await model.defect(of: engine, name) { return ["\(description): \(defect)"] }

@@ -69,21 +69,22 @@ final class MemoryCollections: StorageDatabase {
             var cascade = removals.isEmpty ? cascade : ReferenceCascade(Self.indexed(links, known, items))
             // A refusal undoes everything. Otherwise a copy would make the first change copy all items.
             let before = links.contains { $0.reference.onRemoval == .refuse } && !removals.isEmpty ? items : nil
-            var removed: [(collection: MemoryCollection, identifiers: [CacheKey: [ReferenceIdentifier?]])] = []
+            var removed: [(part: Part, identifiers: [CacheKey: [ReferenceIdentifier?]])] = []
             for part in removals {
                 let identifiers = items[part.collection.number]?.identifiers(part.batch.operations) {
                     cascade.identifiers(of: $0, in: part.collection.name)
                 }
-                removed.append((part.collection, identifiers ?? [:]))
+                removed.append((part, identifiers ?? [:]))
             }
             let outcomes = parts.map { part in
                 let commit = items[part.collection.number]?.apply(part.batch, at: part.date, by: part.origin)
                 return BatchOutcome(commit: commit ?? nil)
             }
-            for (collection, identifiers) in removed {
-                let core = items[collection.number]?.core
+            for (part, identifiers) in removed {
+                let (name, core) = (part.collection.name, items[part.collection.number]?.core)
                 let gone = identifiers.filter { core?.contains($0.key) != true }
-                cascade.removed(gone.values, from: collection.name)
+                let written = cascade.identifiers(ofWrites: part.batch.operations, in: name)
+                cascade.removed(gone.values, besides: written, from: name)
             }
             do {
                 if try Self.finish(&cascade, known, &items, at: removals.first?.date ?? Date()) {

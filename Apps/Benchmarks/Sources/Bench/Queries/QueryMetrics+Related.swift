@@ -40,6 +40,30 @@ extension QueryMetrics {
         }
     }
 
+    /// A removal of many items, of which each is named by another that goes with it: its time follows their number.
+    func removingNamed(_ plan: Plan) async throws -> Outcome {
+        let count = plan.size(16_000)
+        func time(_ count: Int) async throws -> Duration {
+            try await plan.scratch.withFolder { folder in
+                let folders = try SQLiteStorageEngine(opening: FileManager.Directory(url: folder))
+                let notes = try folders.collection(named: "notes")
+                let reference = StorageReference("folder", to: "", onRemoval: .remove)
+                try await notes.references?.declareReferences([reference])
+                try await notes.createIndex(StorageIndex("folder"))
+                for (engine, member) in [(folders, "id"), (notes, "folder")] {
+                    try await engine.write(
+                        (0..<count).map { (CacheKey("\($0)"), Data(#"{"\#(member)":"f\#($0)"}"#.utf8)) })
+                }
+                let (time, _) = try await timed { try await folders.removeAllData() }
+                try verify(try await notes.fetchCount(), equals: 0, "the notes that are left")
+                return time
+            }
+        }
+        return try await compare(
+            items: count, runs: plan.runs, ours: { try await time(count) },
+            baseline: { try await time(count / 4) * 4 })
+    }
+
     private func withFolders<Result>(
         _ plan: Plan, isolation: isolated (any Actor)? = #isolation,
         _ body: (ObjectStorage<FiledTask>, ObjectStorage<Folder>, FolderTables) async throws -> Result

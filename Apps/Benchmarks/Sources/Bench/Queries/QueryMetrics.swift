@@ -16,6 +16,9 @@ struct QueryMetrics {
             Metric("query.page.referring", baseline: "SQL and a record decoder", maximum: 1.5) {
                 try await referring($0)
             },
+            Metric("query.remove.named", baseline: "a quarter as many, four times", maximum: 2) {
+                try await removingNamed($0)
+            },
             Metric("query.count", baseline: "SQL", maximum: 1.5) { try await counting($0) },
             Metric("query.window.open", baseline: "a window over 10,000 items", maximum: 1.5) { try await opening($0) },
             Metric("query.window.memory", baseline: "4 MiB", maximum: 1) { try await memory($0) },

@@ -27,6 +27,7 @@ extension SQLiteFile {
         try await commitRepeating { db in
             try change.work(db)
             try change.finish(db)
+            try change.check(db)
         } committed: {
             commit.withLock { $0 = change.committed() }
         }
@@ -88,6 +89,7 @@ extension SQLiteFile {
             for part in parts { try part.work(db) }
             // One part can remove what refers to an item that another part removes.
             for part in parts { try part.finish(db) }
+            for part in parts { try part.check(db) }
         } committed: {
             if !begins.withLock({ $0 }) { return }
             places.withLock { places in
@@ -126,6 +128,7 @@ extension SQLiteFile {
                 return try transaction.write(to: table, by: origin) { db in
                     try change.work(db)
                     try change.finish(db)
+                    try change.check(db)
                     return change.place()
                 } committed: {
                     afterwards(change.committed())
@@ -135,6 +138,7 @@ extension SQLiteFile {
             try commits.blockingCommit(on: writer) { db in
                 try change.work(db)
                 try change.finish(db)
+                try change.check(db)
             } committed: {
                 afterwards(change.committed())
             }
@@ -162,6 +166,8 @@ extension SQLiteFile {
         let work: SQLiteGroupCommit.Work
         /// Carries out what follows from removed items, after all changes of the transaction.
         let finish: SQLiteGroupCommit.Work
+        /// Checks that no reference refuses, after all that follows.
+        let check: SQLiteGroupCommit.Work
         /// The place of the change in the log, `nil` if there is no log.
         let place: @Sendable () -> StorageCommit?
         /// Signals the change, and returns its place.
@@ -197,8 +203,8 @@ extension SQLiteFile {
                 attempt.withLock { $0.commit = commit }
             },
             finish: { [self] db in
-                let (removal, commit) = attempt.withLock { ($0.removal, $0.commit) }
-                guard let removing, let removal else { return }
+                let (known, commit) = attempt.withLock { ($0.removal, $0.commit) }
+                guard let removing, var removal = known else { return }
                 let consequences = try removal.finish(at: removing.date, in: db) {
                     // Followers show the change together with what follows from it.
                     guard let before = commit.flatMap({ SQLiteLog.Row($0.before) }) else { return }
@@ -206,7 +212,11 @@ extension SQLiteFile {
                 } attributing: { origin, table, work in
                     try attribute(to: origin, in: table, db, work)
                 }
-                attempt.withLock { $0.consequences = consequences }
+                attempt.withLock { ($0.consequences, $0.removal) = (consequences, removal) }
+            },
+            check: { db in
+                guard var removal = attempt.withLock({ $0.removal }) else { return }
+                try removal.check(in: db)
             },
             place: { attempt.withLock { $0.commit } },
             committed: { [watch] in
@@ -241,6 +251,7 @@ extension SQLiteFile {
                 return .commit
             }
         } catch  where db.isInsideTransaction {
+            logs.forget()
             bodegaLogger.notice(
                 "The change log of a collection could not be created.",
                 metadata: ["file": "\(url.path)", "error": "\(error)"])

@@ -69,6 +69,8 @@ final class SQLiteTransaction {
             let error = StorageError.limitReached(error) ?? error
             (state, hasUndone) = (before, true)
             undo(error)
+            // What was found in the savepoint may have been undone with it.
+            file.logs.forget()
             throw error
         }
     }
@@ -146,7 +148,6 @@ final class SQLiteTransaction {
 
     /// Publishes what the transaction has changed, on its connection.
     func noteCommit() {
-        // What was found in a savepoint may have been undone with it.
         if hasUndone { file.logs.forget() }
         for (known, table) in state.tables.values { known.withLock { $0 = table } }
         for call in state.committed { call() }

@@ -17,6 +17,9 @@ extension SQLiteLog {
         private let findings = Locked<[String: Finding]>([:])
         private static let limit = 2048
 
+        /// The findings of connections in transactions, until these are committed.
+        private let unsettled = Locked<[ObjectIdentifier: [String: Finding]]>([:])
+
         /// Whether there is a log, and it is complete.
         ///
         /// While the schema is unchanged, this reads only its version, so that a write to a collection without a log
@@ -25,6 +28,9 @@ extension SQLiteLog {
         func exists(_ log: SQLiteLog, in db: Database) throws -> Bool {
             let schema = try SQLiteLog.schemaVersion(in: db)
             var known = findings.withLock { $0 }
+            if Self.mayWrite(db), let own = unsettled.withLock({ $0[ObjectIdentifier(db)] }) {
+                known.merge(own) { $1 }
+            }
             if let finding = known[log.plainName], finding.schema == schema { return finding.exists }
             guard try log.hasTable(in: db) else {
                 keep([Finding(log: log, schema: schema, exists: false)], in: db)
@@ -38,13 +44,25 @@ extension SQLiteLog {
         }
 
         private func keep(_ found: [Finding], in db: Database) {
-            if db.isInsideTransaction, !db.configuration.readonly {
-                // The transaction may have changed the schema. After a rollback, another one can reuse the version.
-                db.afterNextTransaction { _ in self.keep(found) }
-            } else {
-                keep(found)
+            guard Self.mayWrite(db) else { return keep(found) }
+            // The transaction may have changed the schema. After a rollback, another one can reuse the version.
+            let connection = ObjectIdentifier(db)
+            let isFirst = unsettled.withLock { unsettled in
+                let isFirst = unsettled[connection] == nil
+                for finding in found { unsettled[connection, default: [:]][finding.log.plainName] = finding }
+                return isFirst
+            }
+            // GRDB asks all observers of a transaction before each statement.
+            guard isFirst else { return }
+            db.afterNextTransaction { _ in
+                let settled = self.unsettled.withLock { $0.removeValue(forKey: connection) }
+                self.keep(settled.map { Array($0.values) } ?? [])
+            } onRollback: { _ in
+                self.unsettled.withLock { $0[connection] = nil }
             }
         }
+
+        private static func mayWrite(_ db: Database) -> Bool { db.isInsideTransaction && !db.configuration.readonly }
 
         private func keep(_ found: [Finding]) {
             findings.withLock { findings in
@@ -54,7 +72,10 @@ extension SQLiteLog {
         }
 
         /// Forgets all findings.
-        func forget() { findings.withLock { $0 = [:] } }
+        func forget() {
+            findings.withLock { $0 = [:] }
+            unsettled.withLock { $0 = [:] }
+        }
 
         /// Changes a collection inside of a transaction, and records the origin of the changes in the collection's log.
         ///

@@ -19,6 +19,8 @@ struct SQLiteRemoval {
     private var cascade: ReferenceCascade
     /// The identifiers of the items that are about to be removed.
     private var identifiers: [CacheKey: [ReferenceIdentifier?]] = [:]
+    /// Those of the items that are about to be written.
+    private let written: [[ReferenceIdentifier?]]
 
     /// Begins before operations are carried out.
     ///
@@ -28,6 +30,7 @@ struct SQLiteRemoval {
         guard let (name, links) = try SQLiteReferences.links(to: table, in: db) else { return nil }
         (collection, self.table, cascade) = (name, table, ReferenceCascade(links))
         guard cascade.concerns(name) else { return nil }
+        written = cascade.identifiers(ofWrites: operations, in: name)
         if operations.contains(.removeAll) {
             try table.scan(.all(after: nil), [.data], in: db) { item in
                 identifiers[item.key] = cascade.identifiers(of: item.data, in: name)
@@ -44,45 +47,27 @@ struct SQLiteRemoval {
         }
     }
 
-    /// Carries out what follows, after the operations.
+    /// Carries out what follows, after all operations of the transaction.
     ///
     /// - Parameters:
     ///   - date: The date of the writes.
     ///   - willChange: Called before the first change.
     ///   - attribute: Changes a collection, and records the origin of the changes in its log.
     /// - Returns: The changes of each collection.
-    func finish(
+    mutating func finish(
         at date: Date, in db: Database, _ willChange: () throws -> Void,
         attributing attribute: (StorageOrigin, SQLiteTable, () throws -> Void) throws -> StorageCommit?
     ) throws -> [Consequence] {
-        var cascade = cascade
-        var identifiers = identifiers
         if try table.exists(in: db) {
             let keys = Array(identifiers.keys)
             for key in try table.existing(among: keys, in: db) { identifiers[key] = nil }
         }
-        cascade.removed(identifiers.values, from: collection)
+        cascade.removed(identifiers.values, besides: written, from: collection)
         let origin = StorageOrigin.random().shared
         var consequences: [String: Consequence] = [:]
-        while let step = cascade.next() {
+        while let step = cascade.next(refusing: false) {
             switch step {
-            case .read(let collection, let scan):
-                guard let table = try SQLiteCollections.existingTable(of: collection, in: db) else {
-                    try cascade.receive([], end: nil)
-                    continue
-                }
-                var end: StoragePlace?
-                var items: [StorageItem] = []
-                try table.scan(scan, [.data], in: db) { item in
-                    try LockHolders.shared.check()
-                    if cascade.isWanted(item) { items.append(item) }
-                    guard items.count >= ReferenceCascade.partSize, scan.continued(after: item.place) != nil else {
-                        return true
-                    }
-                    end = item.place
-                    return false
-                }
-                try cascade.receive(items, end: end)
+            case .read(let collection, let scan): try read(collection, scan, in: db)
             case .apply(let collection, let operations):
                 guard let table = try SQLiteCollections.existingTable(of: collection, in: db) else { continue }
                 if consequences.isEmpty { try willChange() }
@@ -95,5 +80,29 @@ struct SQLiteRemoval {
             }
         }
         return Array(consequences.values)
+    }
+
+    /// Checks that no item is left that refuses the removals, after all that follows from any removal of the
+    /// transaction.
+    mutating func check(in db: Database) throws {
+        while case .read(let collection, let scan) = cascade.next() { try read(collection, scan, in: db) }
+    }
+
+    private mutating func read(_ collection: String, _ scan: StorageScan, in db: Database) throws {
+        guard let table = try SQLiteCollections.existingTable(of: collection, in: db) else {
+            return try cascade.receive([], end: nil)
+        }
+        var end: StoragePlace?
+        var items: [StorageItem] = []
+        try table.scan(scan, [.data], in: db) { item in
+            try LockHolders.shared.check()
+            if cascade.isWanted(item) { items.append(item) }
+            guard items.count >= ReferenceCascade.partSize, scan.continued(after: item.place) != nil else {
+                return true
+            }
+            end = item.place
+            return false
+        }
+        try cascade.receive(items, end: end)
     }
 }
