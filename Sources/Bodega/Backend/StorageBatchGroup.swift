@@ -111,7 +111,7 @@ public final class StorageBatchGroup: Sendable {
             state.parts.removeSubrange(min(number, state.parts.count)...)
             var part = StoragePart(engine: engine, collection: AnyHashable(collection), batch: batch)
             part.batch.group = nil
-            try part.checkKeys(beside: state.parts)
+            try checkKeys(of: part, member: number, beside: state.parts)
             state.parts.append(part)
             return (number, state.parts)
         }
@@ -128,6 +128,24 @@ public final class StorageBatchGroup: Sendable {
         }
         return state.withLock { StorageAnswer($0.outcomes[number]) }
     }
+
+    /// Checks that no other batch concerns an item of a member's one: it would read what is not written yet.
+    private func checkKeys(of part: StoragePart, member number: Int, beside others: [StoragePart]) throws {
+        // A wrapper can have replaced the removal of all items by those that it has read.
+        func removesAll(_ number: Int) -> Bool {
+            members[number].batch.operations.contains { if case .removeAll = $0 { true } else { false } }
+        }
+        for (other, otherPart) in others.enumerated() where otherPart.collection == part.collection {
+            if let own = part.keys, let keys = otherPart.keys, own.isDisjoint(with: keys), !removesAll(number),
+                !removesAll(other)
+            {
+                continue
+            }
+            throw StorageError(
+                .invalidArgument,
+                "Two batches for one collection can't read and change the same item in one transaction. Use one batch.")
+        }
+    }
 }
 
 /// The error of another batch of a ``StorageBatchGroup``. It names no item of the engine through which it passes.
@@ -140,20 +158,6 @@ public struct StorageGroupError: Error {
 struct ChangeInBetween: Error {
     /// The key of one of the items that the wrapper has read.
     var key: CacheKey?
-}
-
-extension StoragePart {
-    /// Checks that no other batch concerns an item of this one: it would read what is not written yet.
-    fileprivate func checkKeys(beside others: [StoragePart]) throws {
-        let others = others.filter { $0.collection == collection }
-        if others.isEmpty { return }
-        for other in others {
-            if let own = keys, let others = other.keys, own.isDisjoint(with: others) { continue }
-            throw StorageError(
-                .invalidArgument,
-                "Two engines on one collection can't read and change the same item in one transaction. Use one engine.")
-        }
-    }
 }
 
 extension StorageError {

@@ -50,7 +50,9 @@ public final class AccessTokens: StorageAccess {
         for grant in grants {
             _ = try grant.scope()
             guard names.insert(grant.collection).inserted else {
-                throw StorageError(.invalidArgument, "Two grants of the token are for the same collection.")
+                throw StorageError(
+                    .invalidArgument,
+                    "Two grants of the token are for collections with the same name, or for names that look the same.")
             }
         }
         let secret = Self.text(SymmetricKey(size: .bits256))

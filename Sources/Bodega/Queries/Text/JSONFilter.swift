@@ -25,7 +25,8 @@ package indirect enum JSONFilter: Sendable {
         case equal = "==", notEqual = "!=", atMost = "<=", atLeast = ">=", less = "<", greater = ">"
     }
 
-    /// Whether a value meets the condition.
+    /// Whether a value meets the condition. In comparisons, a value with more than 500 levels and one with a lone
+    /// surrogate count as missing.
     ///
     /// - Parameters:
     ///   - bytes: A text.

@@ -19,6 +19,8 @@ public import Foundation
 /// there are others. ``StorageLog/changeSignals(excluding:)`` signals changes of others, too, unless the scope has a
 /// filter and a reader of the log has a cursor.
 ///
+/// The time of a read shows whether there are large items of others among the candidates or under a key.
+///
 /// References act for all items, also for those outside of the scope: removing an item can remove or change others that
 /// name it, or be refused. The client that declares them decides that, see ``StorageScope/Rights/manage``.
 ///
@@ -113,6 +115,8 @@ extension ScopedStorageEngine {
         let cursor = request.needsCursor ? try await scopedLog.fetchCursor() : nil
         var stored = request
         stored.needsCursor = false
+        // A short read that takes longer begins again, which would show how much it has read of others.
+        stored.isShort = false
         // What is only counted may not be in the scope, so it is passed on, and counted here.
         (stored.scans, stored.counted) = (request.scans + request.counted, [])
         stored.fields.insert(.data)

@@ -302,6 +302,34 @@ import Testing
         }
     }
 
+    @Test func `A removal of all items in a group with another batch of its collection is refused`() async throws {
+        for base in [MemoryStorageEngine(), try sqlite()] as [any StorageBackend] {
+            let scoped = base.scoped(to: try StorageScope(matching: Self.scope))
+            let (old, new) = (CacheKey(verbatim: "old"), CacheKey(verbatim: "new"))
+            let item = Data(#"{"owner":"ada"}"#.utf8)
+            try await scoped.write(item, key: old)
+            let batches = [StorageBatch([.write(key: new, data: item)]), StorageBatch([.removeAll])]
+            for parts in [batches, batches.reversed()] {
+                let error = await #expect(throws: StorageError.self) {
+                    try await StorageBatchGroup.apply(parts.map { (scoped, $0) })
+                }
+                #expect(error?.code == .invalidArgument)
+                #expect(try await scoped.fetchKeys() == [old])
+            }
+            let whole = StorageBatch(batches.flatMap(\.operations))
+            #expect(try await scoped.apply(whole).value.wasApplied)
+            #expect(try await scoped.fetchKeys().isEmpty)
+        }
+    }
+
+    @Test func `A short scan does not begin again because of items of others`() async throws {
+        let base = RecordingStorageEngine(MemoryStorageEngine())
+        let scoped = base.scoped(to: try StorageScope(matching: Self.scope))
+        _ = try await scoped.scan(ScanRequest(isShort: true)) { { _, _ in true } }
+        let scans = base.calls.compactMap { if case .scan(let request) = $0.call { request.isShort } else { nil } }
+        #expect(scans == [false])
+    }
+
     @Test func `An item that can't be read is reported without its key`() async throws {
         let memory = MemoryStorageEngine()
         let key = CacheKey(verbatim: "secret name")
