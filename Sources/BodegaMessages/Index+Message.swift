@@ -9,6 +9,7 @@ extension StorageIndex.Member: JSONObjectMember, JSONReadable {
 
     package init(_ part: JSONPart) throws {
         let members = try part.members()
+        try members.check(names: ["path", "text"])
         self.init(try members.required("path").string(), isForText: try members["text"]?.bool() ?? true)
     }
 }
@@ -27,12 +28,14 @@ extension StorageIndex: JSONObjectMember, JSONReadable {
     package init(_ part: JSONPart) throws {
         let fields = try part.members()
         if let paths = fields["search"] {
+            try fields.check(names: ["search", "form"])
             let list: [String] = try paths.list()
             guard !list.isEmpty, let form = SearchForm(rawValue: try fields.string("form") ?? "words") else {
                 throw part.error("an index for searches")
             }
             self = .search(list, form: form)
         } else {
+            try fields.check(names: ["members", "constants"])
             let members: [Member] = try fields.required("members").list()
             let constants: [StorageSortKey] = try fields.list("constants")
             guard members.count > constants.count else { throw part.error("an index with a member in order") }
@@ -58,6 +61,7 @@ extension StorageReference: JSONObjectMember, JSONReadable {
 
     package init(_ part: JSONPart) throws {
         let members = try part.members()
+        try members.check(names: ["path", "list", "target", "targetPath", "onRemoval"])
         guard let removal = Removal(rawValue: try members.required("onRemoval").string()) else {
             throw part.error("a reference with a known rule for removals")
         }

@@ -4,25 +4,31 @@ package import RecordCoder
 
 /// A value in a message of JSON that was received.
 ///
-/// Reading it copies no bytes but those of texts and items that are asked for. Members that a reader does not know are
-/// ignored, so that later versions can add some.
+/// Reading it copies no bytes but those of texts and items that are asked for. Members of an answer that a reader does
+/// not know are ignored, so that later versions can add some. In a request they are an error, see
+/// ``JSONMembers/check(names:)``.
 package struct JSONPart: Sendable {
     private let message: Data
     private let range: Range<Int>
     /// The name of the member, for errors.
     private let name: String
+    /// Whether the message is a request.
+    fileprivate let isRequest: Bool
 
     /// Checks a message.
     ///
+    /// - Parameters:
+    ///   - message: The bytes.
+    ///   - isRequest: Whether the message is a request.
     /// - Throws: ``/Bodega/StorageError/Code/invalidArgument`` if it is not JSON in UTF-8.
-    package init(_ message: Data) throws {
+    package init(_ message: Data, isRequest: Bool = false) throws {
         let range = message.withUnsafeBytes { isValidUTF8($0) ? JSONScanner.document($0) : nil }
         guard let range else { throw StorageError(.invalidArgument, "The message is not JSON.") }
-        self.init(message, range, "message")
+        self.init(message, range, "message", isRequest)
     }
 
-    private init(_ message: Data, _ range: Range<Int>, _ name: String) {
-        (self.message, self.range, self.name) = (message, range, name)
+    private init(_ message: Data, _ range: Range<Int>, _ name: String, _ isRequest: Bool) {
+        (self.message, self.range, self.name, self.isRequest) = (message, range, name, isRequest)
     }
 
     private func bytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
@@ -60,8 +66,13 @@ package struct JSONPart: Sendable {
     }
 
     package func int() throws -> Int {
-        guard let number = number.flatMap({ Int($0) }) else { throw error("an integer") }
-        return number
+        guard let number else { throw error("an integer") }
+        if let integer = Int(number) { return integer }
+        // Numbers such as 1.0 and 1e3 are integers of a JSON schema. Double has all of them up to 2^53.
+        guard let real = Double(number), abs(real) <= 0x1p53, let integer = Int(exactly: real) else {
+            throw error("an integer")
+        }
+        return integer
     }
 
     package func bool() throws -> Bool {
@@ -86,7 +97,7 @@ package struct JSONPart: Sendable {
             JSONScanner.forEachMember(of: bytes, range) { name, value in
                 if failure != nil { return }
                 let name = JSONString.decode(UnsafeRawBufferPointer(rebasing: bytes[name])) ?? ""
-                do { try body(name, JSONPart(message, value, name)) } catch { failure = error }
+                do { try body(name, JSONPart(message, value, name, isRequest)) } catch { failure = error }
             }
         }
         if let failure { throw failure }
@@ -106,7 +117,7 @@ package struct JSONPart: Sendable {
         guard first == UInt8(ascii: "[") else { throw error("a list") }
         var elements: [JSONPart] = []
         message.withUnsafeBytes { bytes in
-            JSONScanner.forEachElement(of: bytes, range) { elements.append(JSONPart(message, $0, name)) }
+            JSONScanner.forEachElement(of: bytes, range) { elements.append(JSONPart(message, $0, name, isRequest)) }
         }
         return elements
     }
@@ -133,13 +144,13 @@ package struct JSONMembers {
         return part
     }
 
-    /// Checks that there are no other members. A message that a person writes can have a wrong name, whose member must
-    /// not be ignored: a batch without its conditions would be applied.
+    /// Checks that an object of a request has no other members. What a person writes can have a wrong name, whose
+    /// member must not be ignored: a batch without its conditions would be applied.
     ///
     /// - Parameter names: The names that are known.
     /// - Throws: An error that names one of the others.
     package func check(names: [String]) throws {
-        guard let unknown = members.keys.filter({ !names.contains($0) }).min() else { return }
+        guard object.isRequest, let unknown = members.keys.filter({ !names.contains($0) }).min() else { return }
         throw StorageError(
             .invalidArgument,
             "\"\(unknown.prefix(100))\" in the message is none of its members: \(names.joined(separator: ", ")).")

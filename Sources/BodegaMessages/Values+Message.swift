@@ -35,7 +35,11 @@ extension CacheKey.Kind {
 }
 
 extension CacheKey: JSONObjectMember, JSONReadable {
-    package init(_ part: JSONPart) throws { self = try CacheKey(part.members()) }
+    package init(_ part: JSONPart) throws {
+        let members = try part.members()
+        try members.check(names: ["key", "kind"])
+        self = try CacheKey(members)
+    }
 }
 
 extension Data {
@@ -137,6 +141,7 @@ extension StoragePlace: JSONObjectMember, JSONReadable {
 
     package init(_ part: JSONPart) throws {
         let members = try part.members()
+        try members.check(names: ["sortKey", "position"])
         self.init(
             sortKey: try members["sortKey"].map(StorageSortKey.init),
             position: try members.required("position").int())

@@ -184,7 +184,8 @@ struct QueryCommand: ConsoleCommand {
     func run(on console: Console) async throws {
         let console = output.applied(to: console)
         let paths = try Self.paths(select)
-        let includedPaths = try Self.paths(include)
+        var known: Set<ExactText> = []
+        let includedPaths = try Self.paths(include.filter { known.insert(ExactText($0)).inserted })
         let searchPaths = try Self.paths(searchIn)
         let query = ItemQuery(
             filter: try condition.map(Self.filter),

@@ -495,7 +495,8 @@ let openAPI = #"""
           },
           "put": {
             "operationId": "declareReferences",
-            "summary": "Declares the references, in place of all earlier ones.",
+            "summary": "Declares the references, in place of all earlier ones. An index over a path, which finds the \#
+            items that name a removed one, has to be created by itself.",
             "requestBody": {
               "required": true,
               "content": {
@@ -583,8 +584,9 @@ let openAPI = #"""
             "in": "header",
             "description": "\#
             A text that distinguishes the request from others of the client, or, if it is a random UUID, of all: \#
-            then one whose token was replaced can send the request again. If it was carried out, it is not \#
-            carried out again. A request with the key but another content is refused with the code identifierUsed. \#
+            then one whose token was replaced can send the request again. If it was carried out, it is not carried \#
+            out again, and if its conditions were not met, it never will be. A request with the key but another \#
+            content is refused with the code identifierUsed. \#
             A list of no batches takes the key, so that what comes later with it is refused.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255}
           },

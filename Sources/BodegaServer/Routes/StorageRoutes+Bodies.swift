@@ -11,7 +11,7 @@ extension StorageRoutes {
 
     /// Reads the message in the body of a request.
     func message(_ request: ClientRequest) async throws -> JSONPart {
-        try JSONPart(await body(of: request))
+        try JSONPart(await body(of: request), isRequest: true)
     }
 
     /// Reads the body of a request, whose memory counts as used until the request has ended.

@@ -33,8 +33,9 @@ extension StorageRoutes {
 
 /// A query of items that are JSON.
 private struct ItemQuery {
-    /// The maximum number of bytes of a filter. A longer one would nest as deeply as it has terms.
-    private static let maximumFilterBytes = 4_096
+    /// The maximum number of characters of a filter, as JSON counts them. A longer one would nest as deeply as it has
+    /// terms.
+    private static let maximumFilterLength = 4_096
     private static let maximumTerms = 8
     private static let maximumLimit = 1_000
 
@@ -76,8 +77,8 @@ private struct ItemQuery {
         let texts = [collection, filterText ?? ""] + terms.flatMap { [$0.path, $0.isDescending ? "d" : "a"] }
         digest = Data(SHA256.hash(data: Data(texts.joined(separator: "\0").utf8)).prefix(12)).base64EncodedString()
         let filter = try filterText.map { text in
-            guard text.utf8.count <= Self.maximumFilterBytes else {
-                throw part.error("a query with a filter of at most \(Self.maximumFilterBytes) bytes")
+            guard text.unicodeScalars.count <= Self.maximumFilterLength else {
+                throw part.error("a query with a filter of at most \(Self.maximumFilterLength) characters")
             }
             return try JSONFilterParser.parse(text)
         }

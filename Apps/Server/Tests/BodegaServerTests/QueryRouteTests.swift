@@ -150,6 +150,7 @@ struct QueryRouteTests {
         "that are not valid, or cost too much, are refused",
         arguments: [
             #"{"filter":"@.a =="}"#, #"{"filter":1}"#, #"{"limit":0}"#, #"{"limit":1001}"#, #"{"after":"x"}"#,
+            #"{"limit":1.5}"#, #"{"limit":1e30}"#, #"{"limit":-1e0}"#,
             #"{"order":[{"path":""}]}"#, #"{"order":[{"path":"a\\"}]}"#, #"{"order":[{"path":"\\\\\\"}]}"#,
             #"{"after":"e30="}"#, #"{"order":[{}]}"#, #"{"order":[{"path":"a"}],"after":"eyJrZXlzIjpbXX0="}"#, "[]",
             #"{"filter":""# + Array(repeating: "@.a", count: 2_000).joined(separator: "&&") + #""}"#,
@@ -208,6 +209,7 @@ struct QueryRouteTests {
             ((0..<340).map { _ in "@.rank!=7" }.joined(separator: "&&"), 0),
             (#"match(@.title, "(a+)+b")"#, 0), (#"search(@.title, "(a|a)*(a|a)*(a|a)*b")"#, 0),
             (String(repeating: "(", count: 90) + "@.id" + String(repeating: ")", count: 90), 1),
+            (#"@.title != ""# + String(repeating: "\u{1F600}", count: 4_083) + "\"", 1),
         ] {
             let page = try await send(server, ["filter": filter, "count": true])
             #expect(page.status == 200 && page.count == count, "\(filter.prefix(40)): \(page.text.prefix(200))")
