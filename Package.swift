@@ -328,6 +328,11 @@ let swift5Targets: Set = ["CodableStoreCompatibilityChild", "CompatibilityChild"
 /// Targets written in C.
 let targetsInC: Set = ["CCurlLibrary", "CLinuxFileSystem", "CSQLiteConfiguration", "CSecretService"]
 
+// Continuous integration builds only some of the tests for the thread sanitizer.
+if let names = Context.environment["EMPORIUM_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { $0.isTest && !names.contains($0.name) }
+}
+
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
     let settings = swift5Targets.contains(target.name) ? [.swiftLanguageMode(.v5)] : sharedSettings
     target.swiftSettings = (target.swiftSettings ?? []) + settings
