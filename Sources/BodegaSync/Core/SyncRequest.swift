@@ -38,8 +38,7 @@ package enum SyncAnswer: Hashable, Sendable {
     case applied
     /// An item was changed by others, so nothing was applied.
     case conflict
-    /// The changes are not accepted; because of that of one item, regardless of the others, if it is
-    /// known.
+    /// The changes are not accepted; because of that of one item, regardless of the others, if it is known.
     case refused(SyncFailure, of: SyncItemID? = nil)
     /// There was no answer in several attempts, and the changes will never be applied.
     case unanswered(SyncFailure)

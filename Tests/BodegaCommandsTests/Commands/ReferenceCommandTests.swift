@@ -53,6 +53,10 @@ struct ReferenceCommandTests {
                     {"key":"3","kind":"verbatim","json":{"number":3},"included":{"folder.id":null}}
 
                     """)
+            let twice = await bodega(
+                "query", file, "--collection", "notes", "--select", "number", "--include", "folder.id", "--include",
+                "folder.id", "--json")
+            #expect(twice.text == notes.text)
             let albums = await bodega("query", file, "--collection", "albums", "--include", "notes")
             #expect(
                 albums.text == """
@@ -64,6 +68,17 @@ struct ReferenceCommandTests {
             #expect(unknown.status == 64 && unknown.errors.contains("folder.id"), "\(unknown)")
             let none = await bodega("query", file, "--include", "number")
             #expect(none.status == 64 && none.errors.contains("bodega stat"), "\(none)")
+        }
+    }
+
+    @Test("are dangling in a list where it names what does not exist, and not where it has null")
+    func nullInList() async throws {
+        try await withLibrary { file, engine in
+            let albums = try engine.collection(named: "albums")
+            try await albums.write(Data(#"{"notes":[null,"\"q\""]}"#.utf8), key: CacheKey(verbatim: "odd"))
+            let lines = await bodega("verify", file, "--collection", "albums").text.split(separator: "\n")
+            let odd = lines.filter { $0.contains("odd") }
+            #expect(odd.count == 1 && odd[0].contains(#""\"q\"""#), "\(lines)")
         }
     }
 

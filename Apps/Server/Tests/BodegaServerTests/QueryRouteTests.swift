@@ -171,6 +171,21 @@ struct QueryRouteTests {
         #expect(text.contains(#""code":"invalidArgument""#), "\(text.prefix(200))")
     }
 
+    @Test("have a limit that is an integer in any form of JSON", arguments: ["2", "2.0", "0.2e1", "20E-1"])
+    func limitForms(_ limit: String) async throws {
+        let engine = MemoryStorageEngine()
+        for id in 0..<4 { try await engine.write(Data("\(id)".utf8), key: CacheKey("\(id)")) }
+        let server = try await TestServer(["notes": engine])
+        var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/query")
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        request.body = .bytes(ByteBuffer(string: #"{"limit":\#(limit)}"#))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
+        // Two items and the end.
+        #expect(response.status == .ok && text.split(separator: "\n").count == 3, "\(text)")
+    }
+
     @Test("go on only where a page of the same query has ended")
     func otherCursors() async throws {
         let (notes, tags) = (MemoryStorageEngine(), MemoryStorageEngine())
