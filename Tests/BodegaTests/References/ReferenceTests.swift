@@ -31,4 +31,30 @@ struct ReferenceTests {
         }
         #expect(defects == [], "EMPORIUM_SEED=\(Seed.current)")
     }
+
+    /// The new version of an item is removed by what follows from another batch. What it was before still counts as
+    /// overwritten.
+    @Test(
+        "are not to an item that is removed and written again, even if it is removed after that",
+        arguments: [true, false])
+    func overwrittenThenRemoved(inMemory: Bool) async throws {
+        let database = try SQLiteStorageEngine(openingFile: folder.file("overwritten"), durability: .relaxed)
+        let memory = MemoryStorageEngine()
+        func engine(_ name: String) throws -> any StorageBackend {
+            inMemory ? memory.collection(named: name) : try database.collection(named: name)
+        }
+        let (people, visits) = (try engine("people"), try engine("visits"))
+        try await visits.references?.declareReferences([StorageReference("person", to: "people", onRemoval: .remove)])
+        try await people.references?.declareReferences([StorageReference("last", to: "visits", onRemoval: .refuse)])
+        try await people.write(Data(#"{"id":1}"#.utf8), key: CacheKey("ann"))
+        try await people.write(Data(#"{"id":2,"last":10}"#.utf8), key: CacheKey("ben"))
+        try await visits.write(Data(#"{"id":10}"#.utf8), key: CacheKey("first"))
+        let again = Data(#"{"id":11,"person":1}"#.utf8)
+        _ = try await StorageBatchGroup.apply([
+            (people, StorageBatch([.remove(key: CacheKey("ann"))])),
+            (visits, StorageBatch([.remove(key: CacheKey("first")), .write(key: CacheKey("first"), data: again)])),
+        ])
+        #expect(try await visits.fetchAll().isEmpty)
+        #expect(try await people.fetchAll().map(\.key) == [CacheKey("ben")])
+    }
 }

@@ -196,11 +196,16 @@ extension SQLiteFile {
             work: { [self] db in
                 attempt.withLock { $0 = Attempt() }
                 try plan?(db)
-                let removal = try removing.flatMap { try SQLiteRemoval(of: $0.operations(), from: table, in: db) }
-                attempt.withLock { $0.removal = removal }
-                guard isLogged else { return try work(db) }
-                let commit = try attribute(to: origin, in: table, db) { try work(db) }
-                attempt.withLock { $0.commit = commit }
+                var removal = try removing.flatMap { try SQLiteRemoval(of: $0.operations(), from: table, in: db) }
+                let commit: StorageCommit?
+                if isLogged {
+                    commit = try attribute(to: origin, in: table, db) { try work(db) }
+                } else {
+                    try work(db)
+                    commit = nil
+                }
+                try removal?.settle(in: db)
+                attempt.withLock { ($0.commit, $0.removal) = (commit, removal) }
             },
             finish: { [self] db in
                 let (known, commit) = attempt.withLock { ($0.removal, $0.commit) }

@@ -47,6 +47,13 @@ struct SQLiteRemoval {
         }
     }
 
+    /// Finds out which of the items exist nevertheless, after the operations, and before anything follows from a
+    /// removal: that could remove such an item as it is now, which must not count as the removal of what it was before.
+    mutating func settle(in db: Database) throws {
+        guard try table.exists(in: db) else { return }
+        for key in try table.existing(among: Array(identifiers.keys), in: db) { identifiers[key] = nil }
+    }
+
     /// Carries out what follows, after all operations of the transaction.
     ///
     /// - Parameters:
@@ -58,10 +65,6 @@ struct SQLiteRemoval {
         at date: Date, in db: Database, _ willChange: () throws -> Void,
         attributing attribute: (StorageOrigin, SQLiteTable, () throws -> Void) throws -> StorageCommit?
     ) throws -> [Consequence] {
-        if try table.exists(in: db) {
-            let keys = Array(identifiers.keys)
-            for key in try table.existing(among: keys, in: db) { identifiers[key] = nil }
-        }
         cascade.removed(identifiers.values, besides: written, from: collection)
         let origin = StorageOrigin.random().shared
         var consequences: [String: Consequence] = [:]
