@@ -141,6 +141,53 @@ import Testing
         #expect(try await notes.fetchCount() == 0)
     }
 
+    /// The server refuses the transaction of a program that ends. No program opens the second collection any more.
+    @Test func `A refused transaction can be given up by a program that has opened a part of its collections`()
+        async throws
+    {
+        let remote = ScriptedRemote(server)
+        let first = try await sync(remote)
+        let (folders, notes) = (
+            try await first.collection(named: "folders"), try await first.collection(named: "notes")
+        )
+        try await first.settled()
+        await first.pause()
+        _ = try await StorageBatchGroup.apply([
+            (folders, StorageBatch([.write(key: folder, data: Data("1".utf8))])),
+            (notes, StorageBatch([.write(key: note, data: Data("2".utf8))])),
+        ])
+        let (attempts, attempt) = AsyncStream.makeStream(of: Void.self)
+        remote.change {
+            $0.beforeApplying = { [first] _ in
+                await first.pause()
+                attempt.yield()
+                throw StorageError(.unreachable, "There is no network.")
+            }
+        }
+        await first.resume()
+        for await _ in attempts { break }
+        let other = server.collection(named: "folders")
+        try await other.write(Data("another".utf8), key: folder)
+        let second = try await sync(ScriptedRemote(server))
+        let opened = try await second.collection(named: "folders")
+        // It sends the request again, which is refused, and finds out what the server has.
+        for await _ in second.statusUpdates {
+            try await second.discard(folder, in: "folders")
+            if try await opened.fetch(key: folder) == Data("another".utf8) { break }
+            await second.syncNow()
+        }
+        #expect(try await second.pending().isEmpty)
+        #expect(try await notes.fetchCount() == 0)
+        try await opened.write(Data("3".utf8), key: folder)
+        try await second.settled()
+        #expect(try await onServer("folders", folder) == "3")
+        #expect(try await onServer("notes", note) == nil)
+        await first.resume()
+        try await first.settled()
+        #expect(try await folders.fetch(key: folder) == Data("3".utf8))
+        #expect(try await notes.fetchCount() == 0)
+    }
+
     @Test func `What a removal has taken with it comes back in a collection that is not open`() async throws {
         let first = try await sync(ScriptedRemote(server))
         let (folders, notes) = (

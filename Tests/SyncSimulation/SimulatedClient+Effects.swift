@@ -293,7 +293,10 @@ extension SimulatedClient {
                         draft.receiveSent(by: request.id) { !read.contains($0.collection) }
                     }
                     let answer = isKnown ? .applied : answers[request.id] ?? .applied
-                    draft.settle(request.id, answer) { read.contains($0) || simulation.has(.halfSettled) }
+                    let isAll =
+                        simulation.has(.halfSettled)
+                        || simulation.has(.unreadNotTakenOver) && answer == .applied
+                    draft.settle(request.id, answer) { isAll || read.contains($0) }
                 }
             }
         }

@@ -80,7 +80,8 @@ extension SimulatedClient {
     private func remove(_ item: SyncItemID) {
         guard disk.items[item] != nil else { return }
         let token = simulation.newToken()
-        simulation.checks.wrote(token, number, item, nil, at: simulation.now)
+        let known = disk.records[item].map(\.server) ?? disk.items[item]
+        simulation.checks.wrote(token, number, item, nil, over: known, at: simulation.now)
         store([(item, nil)])
         // The server has no item that the removal concerns.
         if disk.records[item]?.server == nil || disk.records[item]?.edit == nil {
@@ -127,15 +128,30 @@ extension SimulatedClient {
 
     private func dealWithParked(_ random: inout SeededGenerator) {
         let parked = disk.records.keys.filter { isParked($0) }.sorted { $0.text < $1.text }
-        guard let item = parked.randomElement(using: &random) else { return }
+        guard let item = parked.randomElement(using: &random) else { return discardWaiting(&random) }
         if Bool.random(using: &random) {
             transact { $0.retry(item) }
             return
         }
-        let group = disk.records[item]?.edit?.group
-        let members = group.flatMap { disk.groups[$0]?.members } ?? [item]
-        let own = members.filter { group == nil || disk.records[$0]?.edit?.group == group }
-        for member in own { simulation.checks.discarded(number, member) }
+        discard(item, [item])
+    }
+
+    /// Gives up what waits for a program that opens all collections of its transaction.
+    private func discardWaiting(_ random: inout SeededGenerator) {
+        let waiting = disk.requests.filter { $0.wasApplied == false }.flatMap(\.groups)
+        guard let group = waiting.randomElement(using: &random), let item = group.randomElement(using: &random) else {
+            return
+        }
+        discard(item, group)
+    }
+
+    private func discard(_ item: SyncItemID, _ items: [SyncItemID]) {
+        for item in items {
+            let group = disk.records[item]?.edit?.group
+            let members = group.flatMap { disk.groups[$0]?.members } ?? [item]
+            let own = members.filter { group == nil || disk.records[$0]?.edit?.group == group }
+            for member in own + [item] { simulation.checks.discarded(number, member) }
+        }
         let shown = disk.items
         transact { $0.discard(item) }
         if simulation.has(.discardedStaysVisible) { disk.items = shown }

@@ -32,7 +32,11 @@ final class SimulatedClient {
         func contains(_ items: [SyncItemID]) -> Bool { items.allSatisfy { collections.contains($0.collection) } }
 
         /// Whether it goes on with a request of another program.
-        func isConcerned(by request: SentRequest) -> Bool { request.groups.contains(where: contains) }
+        func isConcerned(by request: SentRequest) -> Bool {
+            request.wasApplied == nil
+                ? request.items.contains { collections.contains($0.collection) }
+                : request.groups.contains(where: contains)
+        }
     }
 
     static let collections: Set = ["a", "b"]

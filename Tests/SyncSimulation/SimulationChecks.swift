@@ -9,7 +9,8 @@ struct SimulationChecks {
         let item: SyncItemID
         /// The member that was written; `nil` if the item was removed.
         let member: Character?
-        let time: Int
+        /// For a removal, the time of the version that the client knew, since which another one can have removed it.
+        let since: Int
         /// Whether its user has written over it before it was sent, was told that it has lost, or has given it up.
         var isAccountedFor = false
         var reachedServer = false
@@ -34,6 +35,8 @@ struct SimulationChecks {
     private var tokens: [SyncItemID: [Int]] = [:]
     /// The last time at which an item was absent from the server.
     private var absences: [SyncItemID: Int] = [:]
+    /// The last times at which versions of items were committed.
+    private var versions: [SyncItemID: [Data: Int]] = [:]
     /// The values that a member had before, for a user.
     private var left: [Place: Set<Int>] = [:]
     /// The values that came back with an item that had been removed.
@@ -60,14 +63,18 @@ struct SimulationChecks {
 
     // MARK: Users
 
-    mutating func wrote(_ token: Int, _ client: Int, _ item: SyncItemID, _ member: Character?, at time: Int) {
+    /// - Parameter known: The version of the server that the client knows.
+    mutating func wrote(
+        _ token: Int, _ client: Int, _ item: SyncItemID, _ member: Character?, over known: Data? = nil, at time: Int
+    ) {
         trace(item, "client \(client) writes \(token) to \(member.map(String.init) ?? "nothing")", at: time)
         for other in tokens[item] ?? [] {
             let name = Name(token: other, item: item)
             guard let write = writes[name], write.client == client, !write.reachedServer else { continue }
             if member == nil || write.member == nil || write.member == member { writes[name]?.isAccountedFor = true }
         }
-        writes[Name(token: token, item: item)] = Write(client: client, item: item, member: member, time: time)
+        writes[Name(token: token, item: item)] = Write(
+            client: client, item: item, member: member, since: known.flatMap { versions[item]?[$0] } ?? time)
         tokens[item, default: []].append(token)
     }
 
@@ -150,6 +157,7 @@ struct SimulationChecks {
             return
         }
         if commit.old == nil, absences[commit.item] != nil { absences[commit.item] = time }
+        versions[commit.item, default: [:]][data] = time
         // A change of a removed item has brought it back, with what it was before.
         if commit.old == nil { left = left.filter { $0.key.item != commit.item } }
         let old = commit.old.map { SimulatedItem($0).members } ?? [:]
@@ -163,9 +171,9 @@ struct SimulationChecks {
             if writes[name]?.client != client {
                 fail("client \(client) undoes a change of \(commit.item.text).\(member) with \(token)", at: time)
             } else if let effects = writes[name]?.effects, effects > 1, !mayRepeat {
-                if !recognizesRequests, let base = old[member],
-                    broughtBack.contains(Name(token: base, item: commit.item))
-                {
+                // What it is a change of has come back.
+                let isBack = old.values.contains { broughtBack.contains(Name(token: $0, item: commit.item)) }
+                if !recognizesRequests, isBack {
                     broughtBack.insert(name)
                     continue
                 }
@@ -199,7 +207,7 @@ struct SimulationChecks {
             let token = name.token
             if write.isAccountedFor || write.reachedServer || isParked(write.client, write.item) { continue }
             if write.member == nil {
-                if items[write.item] == nil || absences[write.item].map({ $0 >= write.time }) == true { continue }
+                if items[write.item] == nil || absences[write.item].map({ $0 >= write.since }) == true { continue }
                 fail("the removal \(token) of \(write.item.text) by client \(write.client) has vanished", at: time)
             } else {
                 fail("\(token) in \(write.item.text) by client \(write.client) has vanished", at: time)

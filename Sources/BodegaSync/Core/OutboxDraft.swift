@@ -28,8 +28,8 @@ package struct OutboxDraft: Sendable {
     private var revived: [SyncItemID] = []
 
     private let merge: @Sendable (SyncVersions) -> MergeResult
-    private let newID: @Sendable () -> UUID
-    private let maximumItems: Int
+    let newID: @Sendable () -> UUID
+    let maximumItems: Int
 
     /// The number of attempts without an outcome after which an item that is sent alone is parked.
     static let maximumAttempts = 3
@@ -113,8 +113,10 @@ extension OutboxDraft {
         if members.count > maximumItems { unite(members) }
     }
 
-    /// Gives up a change that is not sent yet, and those of its group.
+    /// Gives up a change that is not on its way, and those of its group. One that waits for another program after its
+    /// request was not applied is not.
     package mutating func discard(_ item: SyncItemID) {
+        takeBack(item)
         for member in members(with: item) {
             guard var record = records[member], let edit = record.edit else { continue }
             outcomes.append(SyncOutcome(item: member, .discarded(edit.data)))
@@ -122,6 +124,25 @@ extension OutboxDraft {
             record.edit = nil
             store(record, member)
         }
+    }
+
+    /// Takes back the changes that were sent with an item if it is known that they were not applied, see
+    /// ``settle(_:_:where:)``.
+    private mutating func takeBack(_ item: SyncItemID) {
+        guard let id = records[item]?.sent?.request,
+            let number = requests.firstIndex(where: { $0.id == id && $0.wasApplied == false }),
+            let group = requests[number].groups.first(where: { $0.contains(item) }),
+            group.allSatisfy({ records[$0]?.sent?.request == id })
+        else { return }
+        requests[number].groups.removeAll { $0 == group }
+        if requests[number].groups.isEmpty { requests.remove(at: number) }
+        let connected = groupMembers(with: group)
+        for item in group {
+            let sent = records[item]?.sent
+            records[item]?.sent = nil
+            if records[item]?.edit == nil { records[item]?.edit = OutboxRecord.Edit(data: sent?.data) }
+        }
+        unite(group + connected)
     }
 }
 
@@ -223,9 +244,10 @@ extension OutboxDraft {
     /// - Parameters:
     ///   - id: The request's identifier.
     ///   - answer: The answer.
-    ///   - isOpen: Whether the pull brings the items of a collection. If the request was not applied, a group with
-    ///     others stays on its way, for a program that gets all of its versions from one moment: a part of a
-    ///     transaction would be sent alone if the versions that are known of the others were older.
+    ///   - isOpen: Whether the pull brings the items of a collection. A group with others stays on its way, for a
+    ///     program that gets all of its versions from one moment: a part of a transaction would be sent alone if the
+    ///     versions that are known of the others were older. If the request was applied, it stays only if it is not
+    ///     known what has become of the others since.
     package mutating func settle(
         _ id: UUID, _ answer: SyncAnswer, where isOpen: (_ collection: String) -> Bool = { _ in true }
     ) {
@@ -233,11 +255,17 @@ extension OutboxDraft {
         guard let number = requests.firstIndex(where: { $0.id == id }) else { return }
         var request = requests.remove(at: number)
         let count = request.groups.count
-        if answer != .applied {
-            let rest = request.groups.filter { group in !group.allSatisfy { isOpen($0.collection) } }
-            if !rest.isEmpty { requests.insert(SentRequest(id: id, groups: rest), at: number) }
-            request.groups.removeAll(where: rest.contains)
+        var waiting = SentRequest(
+            id: id, groups: request.groups.filter { group in !group.allSatisfy { isOpen($0.collection) } })
+        waiting.wasApplied = answer == .applied
+        if answer == .applied {
+            // What another pull has brought of an item can be from before the request, or from after it.
+            waiting.groups.removeAll { group in
+                group.allSatisfy { isOpen($0.collection) || records[$0].map { $0.server == $0.sent?.data } ?? true }
+            }
         }
+        request.groups.removeAll(where: waiting.groups.contains)
+        if !waiting.groups.isEmpty { requests.insert(waiting, at: number) }
         // Without it, the others may be accepted.
         let refused = request.groups.first { group in answer.refusedItem.map(group.contains) ?? false }
         for group in request.groups {
@@ -318,81 +346,6 @@ extension OutboxDraft {
                 leaveGroup(&record)
                 record.edit = nil
                 store(record, member)
-            }
-        }
-    }
-}
-
-// Keeping records and groups together.
-extension OutboxDraft {
-
-    /// Stores a record, or removes it if it has become the version of the remote database.
-    private mutating func store(_ record: OutboxRecord, _ item: SyncItemID) {
-        var record = record
-        if let edit = record.edit, edit.data == record.base {
-            leaveGroup(&record)
-            record.edit = nil
-        }
-        items[item] = record.visible
-        records[item] = record.edit == nil && record.sent == nil ? nil : record
-    }
-
-    /// The items that are sent with an item, itself included.
-    private func members(with item: SyncItemID) -> [SyncItemID] {
-        guard let id = records[item]?.edit?.group, let group = groups[id] else { return [item] }
-        return group.members.filter { records[$0]?.edit?.group == id }
-    }
-
-    /// The items that are sent with some items, before these change.
-    ///
-    /// An item that is again as the remote database has it leaves its group, but still connects the transactions that
-    /// have changed it: one of them without the others would be a state that the user has never seen.
-    private func groupMembers(with items: [SyncItemID]) -> [SyncItemID] {
-        var known: Set<UUID> = []
-        return items.flatMap { item in
-            guard let group = records[item]?.edit?.group, known.insert(group).inserted else { return [SyncItemID]() }
-            return members(with: item)
-        }
-    }
-
-    /// Removes an item's change from its group, before the record is stored.
-    private mutating func leaveGroup(_ record: inout OutboxRecord) {
-        guard let group = record.edit?.group else { return }
-        record.edit?.group = nil
-        groups[group]?.count -= 1
-        if groups[group]?.count == 0 { groups[group] = nil }
-    }
-
-    /// The items that have edits, with those of the groups that they belong to.
-    private func editedMembers(with items: [SyncItemID]) -> [SyncItemID] {
-        var (members, known): ([SyncItemID], Set<SyncItemID>) = ([], [])
-        for item in items where records[item]?.edit != nil {
-            for member in self.members(with: item) where known.insert(member).inserted { members.append(member) }
-        }
-        return members
-    }
-
-    /// Makes one group of the items that have edits, and of the groups that they belong to; several, if they are too
-    /// many to be sent together.
-    private mutating func unite(_ items: [SyncItemID]) {
-        let members = editedMembers(with: items)
-        let old = Set(members.compactMap { records[$0]?.edit?.group })
-        // The largest one keeps its identifier, so that the records of its members stay as they are.
-        let largest = members.count > maximumItems ? nil : old.max { groups[$0]?.count ?? 0 < groups[$1]?.count ?? 0 }
-        for group in old { groups[group] = nil }
-        let failure = members.compactMap { records[$0]?.edit?.failure }.first
-        let limit = members.compactMap { records[$0]?.edit?.maximumGroups }.min()
-        var rest = members[...]
-        while !rest.isEmpty {
-            let part = Array(rest.prefix(maximumItems))
-            rest = rest.dropFirst(part.count)
-            let group = part.count > 1 ? largest ?? newID() : nil
-            if let group { groups[group] = OutboxGroup(members: part, count: part.count) }
-            for member in part {
-                records[member]?.edit?.group = group
-                if members.count == 1 { continue }
-                records[member]?.edit?.failure = failure
-                records[member]?.edit?.maximumGroups = limit
             }
         }
     }

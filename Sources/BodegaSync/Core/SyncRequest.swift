@@ -27,6 +27,11 @@ package struct SentRequest: Hashable, Sendable, Codable {
     package let id: UUID
     /// Its items, in groups that are not divided.
     package var groups: [[SyncItemID]]
+    /// Whether it was applied, or never will be; `nil` if that is not known. What is left then waits for a program that
+    /// has opened all collections of a group, or is given up.
+    package var wasApplied: Bool?
+
+    package init(id: UUID, groups: [[SyncItemID]]) { (self.id, self.groups) = (id, groups) }
 
     /// All items.
     package var items: [SyncItemID] { groups.flatMap { $0 } }

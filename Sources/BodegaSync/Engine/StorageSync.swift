@@ -198,7 +198,8 @@ public final class StorageSync: StorageDatabase, Observable {
     }
 
     /// Gives up a change that is not sent yet, with the others of its transaction: the items are again as the remote
-    /// database has them. A change that is being sent can't be given up; this has no effect on it.
+    /// database has them. A change that is being sent can't be given up; this has no effect on it. One that was not
+    /// applied, and waits for a program that opens all collections of its transaction, can.
     ///
     /// - Parameters:
     ///   - key: The item's key.
@@ -206,7 +207,9 @@ public final class StorageSync: StorageDatabase, Observable {
     /// - Throws: A `StorageError` if the outbox can't be changed.
     public func discard(_ key: CacheKey, in collection: String) async throws {
         let item = SyncItemID(collection: collection, key: key)
-        try await work.transact([item]) { $0.discard(item) }
+        let requests = try await work.outbox.fetchPlace().requests
+        let waiting = requests.filter { $0.wasApplied == false }.flatMap(\.groups).first { $0.contains(item) }
+        try await work.transact([item] + (waiting ?? []), needsPlace: waiting != nil) { $0.discard(item) }
         await changed()
     }
 

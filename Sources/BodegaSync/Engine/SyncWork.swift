@@ -48,13 +48,17 @@ final class SyncedCollections: Sendable {
     }
 
     /// Whether the program synchronizes the collections of all items of a request.
-    func contain(_ request: SentRequest) -> Bool { contain(request.items) }
+    func contain(_ request: SentRequest) -> Bool { request.items.allSatisfy(contain) }
 
-    /// Whether the program may send a request of another one, which may have ended: if it could have sent a part of it.
-    /// Nothing else can be sent of the items that are on their way.
-    func concern(_ request: SentRequest) -> Bool { request.groups.contains(where: contain) }
+    /// Whether the program may send a request of another one, which may have ended: if it has opened one of its
+    /// collections, because nothing else can be sent of the items that are on their way. If its outcome is known, the
+    /// program must have opened all collections of a transaction to go on with it.
+    func concern(_ request: SentRequest) -> Bool {
+        request.wasApplied == nil
+            ? request.items.contains(where: contain) : request.groups.contains { $0.allSatisfy(contain) }
+    }
 
-    private func contain(_ items: [SyncItemID]) -> Bool { items.allSatisfy { collection($0.collection) != nil } }
+    private func contain(_ item: SyncItemID) -> Bool { collection(item.collection) != nil }
 
     func isMissing(_ name: String) -> Bool { missing.withLock { $0.contains(ExactText(name)) } }
 
