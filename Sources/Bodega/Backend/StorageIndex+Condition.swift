@@ -1,3 +1,5 @@
+import RecordCoder
+
 extension StorageIndex {
 
     /// Whether a partial index has no items with some sort key of a member of its condition.
@@ -26,18 +28,40 @@ extension StorageIndex {
     /// The condition of a partial index, with a word before it; otherwise empty.
     var conditionText: String { condition.map { " where \($0)" } ?? "" }
 
-    /// The condition of a partial index, `nil` if it has all items.
+    /// The condition of a partial index as a filter expression, `nil` if it has all items.
     package var condition: String? {
         if constants.isEmpty { return nil }
         let terms = zip(members, constants).map { member, key in
-            switch key {
-            case .integer(let integer): "\(member.path) = \(integer)"
-            case .real(let number): "\(member.path) = \(number)"
-            case .text(let text): "\(member.path) = \"\(text)\""
-            case .none: "\(member.path) = null"
-            }
+            let value =
+                switch key {
+                case .integer(let integer): "\(integer)"
+                case .real(let number): "\(number)"
+                case .text(let text): text.inQuotes
+                case .none: "null"
+                }
+            return "@\(member.names.map(\.asSegment).joined()) == \(value)"
         }
-        return terms.joined(separator: " and ")
+        return terms.joined(separator: " && ")
+    }
+}
+
+extension String {
+    /// The text as a string of a filter, without escapes if possible.
+    fileprivate var inQuotes: String {
+        if utf8.contains(UInt8(ascii: "\"")),
+            !utf8.contains(where: { $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: "\\") })
+        {
+            return "'\(self)'"
+        }
+        var bytes: [UInt8] = []
+        encode(into: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A name as a segment of a query, in quotes unless all of its characters are ASCII letters.
+    fileprivate var asSegment: String {
+        let isPlain = !isEmpty && utf8.allSatisfy { 0x61...0x7A ~= $0 | 0x20 }
+        return isPlain ? ".\(self)" : "[\(inQuotes)]"
     }
 }
 

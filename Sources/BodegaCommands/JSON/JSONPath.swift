@@ -6,15 +6,19 @@ struct JSONPath: Equatable, Sendable, CustomStringConvertible {
     /// The path as the user wrote it.
     let description: String
 
-    /// Reads a path such as `id` or `owner.id`. A backslash escapes the dot or backslash that follows, so
+    /// Reads a path such as `id` or `owner.id`. A backslash escapes the dot, comma or backslash that follows, so
     /// `a\.b` is the member `a.b`.
     ///
-    /// - Throws: A ``ToolError`` if it is empty or ends in a backslash.
+    /// - Throws: A ``ToolError`` if it is empty, or a backslash escapes nothing.
     init(parsing text: String) throws {
         var names = [""]
         var isEscaped = false
         for scalar in text.unicodeScalars {
             if isEscaped {
+                guard [".", ",", "\\"].contains(scalar) else {
+                    throw ToolError(
+                        .usage, "\"\(text)\": a backslash escapes a dot, a comma or a backslash. Write \\\\ for one.")
+                }
                 names[names.count - 1].unicodeScalars.append(scalar)
                 isEscaped = false
             } else if scalar == "\\" {

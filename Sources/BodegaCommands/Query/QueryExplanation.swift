@@ -42,7 +42,7 @@ struct QueryExplanation: Sendable {
             outside = try await engine.count([.irregular(index)], upTo: .max)
             return
         }
-        let plan = try await running.plan(on: engine, limit: query.limit ?? .max, after: nil)
+        let plan = try await running.streamingPlan(on: engine, limit: query.limit ?? .max)
         self.plan = plan.explanation + (plan.stopsAtLimit && query.limit != nil ? ", until the limit" : "")
         let irregular = plan.scans.filter { if case .irregular = $0 { true } else { false } }
         outside = irregular.isEmpty ? 0 : try await engine.count(irregular, upTo: .max)

@@ -95,9 +95,11 @@ private struct ItemQuery {
                     .tooLarge, "The query takes longer than \(seconds) seconds, the limit. An index may help.")
             }
             let keys = item.data.withUnsafeBytes { bytes -> [StorageSortKey]? in
-                // What is not JSON meets no filter, and comes first in each order.
-                guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else {
-                    return filter == nil ? paths.map { _ in .none } : nil
+                // What is not JSON meets no filter, and has no value to sort by. What is not even text has no place in
+                // the order of an index, so that it is left out without one, too.
+                let isText = isValidUTF8(bytes)
+                guard isText, let range = JSONScanner.document(bytes) else {
+                    return filter == nil && (isText || paths.isEmpty) ? paths.map { _ in .none } : nil
                 }
                 if let filter, !filter.accepts(bytes, range) { return nil }
                 return paths.map { StorageSortKey(bytes, $0.find(in: bytes, range)) }

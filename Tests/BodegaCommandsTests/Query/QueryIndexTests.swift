@@ -101,6 +101,33 @@ struct QueryIndexTests {
         }
     }
 
+    /// Counts from the explanation; 3,000 items in 30 groups.
+    @Test("over several members is read up to the limit, in all directions, and beside a smaller index")
+    func severalMembers() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let lines = (0..<3_000).map { #"{"id":"k\#($0)","g":\#($0 % 30),"n":\#($0 * 7919 % 3_000)}"# }
+            let input = Array(lines.joined(separator: "\n").utf8)
+            #expect(await bodega("import", store, "-", "--key", "id", input: input).status == 0)
+            let queries = [
+                ["--sort", "g,n"], ["--sort", "g:desc,n"], ["--sort", "g,n:desc"], ["--sort", "g:desc,n:desc"],
+                ["--where", "@.g == 5", "--sort", "n"], ["--where", "@.g > 5", "--sort", "g,n"],
+            ].flatMap { query in ["1", "10", "150"].map { query + ["--limit", $0] } }
+            var before: [RunResult] = []
+            for query in queries { before.append(await bodega(arguments: ["query", store] + query)) }
+            for index in ["g,n", "g"] {
+                #expect(await bodega("query", store, "--index", index).status == 0)
+                for (query, before) in zip(queries, before) {
+                    #expect(await bodega(arguments: ["query", store] + query) == before, "\(query)")
+                    let plan = await bodega(arguments: ["query", store, "--explain", "--json"] + query)
+                    let object = try JSONSerialization.jsonObject(with: Data(plan.text.utf8)) as? [String: Any]
+                    let read = try #require(object?["read"] as? Int)
+                    #expect(read <= 700, "\(query): \(plan.text)")
+                }
+            }
+        }
+    }
+
     @Test("of some items is created, listed, used and removed, and changes no result")
     func partial() async throws {
         try await withItems { store in
@@ -109,13 +136,25 @@ struct QueryIndexTests {
             #expect(before.text.split(separator: "\n").count == 2)
             let created = await bodega("query", store, "--index", "s", "--index-where", "@.n == 1")
             #expect(created.errors == "bodega: note: created an index over s where @.n == 1.\n")
-            #expect(await bodega("query", store, "--indexes").text == "s\tvalue\tn = 1\n")
+            #expect(await bodega("query", store, "--indexes").text == "s\tvalue\t@.n == 1\n")
             #expect(
                 await bodega("query", store, "--indexes", "--json").text
-                    == #"{"path":"s","kind":"value","where":"n = 1"}"# + "\n")
+                    == #"{"path":"s","kind":"value","where":"@.n == 1"}"# + "\n")
             #expect(await bodega(arguments: query) == before)
             let plan = await bodega(arguments: query + ["--explain"])
-            #expect(plan.text.hasPrefix("reads items in the order of the index s where n = 1, narrowed"))
+            #expect(plan.text.hasPrefix("reads items in the order of the index s where @.n == 1, narrowed"))
+            // What is printed can be passed on.
+            let texts = ["@.n == 1", #"@.s == "a\"b" && @['o p'] == null"#, "@.b == false", #"@.s == "\\'\"""#]
+            for text in texts {
+                #expect(await bodega("query", store, "--index", "z", "--index-where", text).status == 0)
+                let lines = await bodega("query", store, "--indexes", "--json").text.split(separator: "\n")
+                let line = try #require(lines.first { $0.contains(#""path":"z""#) })
+                let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                let printed = try #require(object?["where"] as? String)
+                #expect(
+                    await bodega("query", store, "--drop-index", "z", "--index-where", printed).errors
+                        .contains("removed"), "\(printed)")
+            }
             let other = await bodega("query", store, "--where", "@.n < 2", "--sort", "s", "--explain")
             #expect(other.text.hasPrefix("reads all items"), "\(other.text)")
             #expect(await bodega("query", store, "--index", "s").errors.contains("created an index over s."))
@@ -169,6 +208,8 @@ struct QueryIndexTests {
                 (["--index", "n", "--index", "a\"b"], "quotation mark"), (["--index", ""], "not a path"),
                 (["--index", "n", "--where", "@.a ="], "Equality"), (["--indexes", "--count"], "--indexes"),
                 (["--index", "n", "--sort", "n:up"], "not a direction"), (["--drop-index", "a\\"], "not a path"),
+                (["--index", "a\\b"], "backslash"),
+                (["--sort", "a\\b"], "backslash"),
             ] {
                 let result = await bodega(arguments: ["query", store] + arguments)
                 #expect(result.status == 64 && result.output.isEmpty, "\(arguments)")

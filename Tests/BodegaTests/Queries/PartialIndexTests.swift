@@ -171,7 +171,7 @@ struct PartialIndexTests {
                 let page = try await query.page(from: reader, limit: 20, after: nil)
                 #expect(page.matches.count == 20)
                 #expect(reader.itemCount == 21, "\(page.plan.explanation)")
-                #expect(page.plan.explanation.contains("n where isOpen = 1"))
+                #expect(page.plan.explanation.contains("n where @.isOpen == 1"))
             }
         }
     }

@@ -186,6 +186,39 @@ struct QueryRouteTests {
         #expect(response.status == .ok && text.split(separator: "\n").count == 3, "\(text)")
     }
 
+    /// The keys of a page of items that are no notes.
+    private func keys(_ server: TestServer, _ query: [String: Any]) async throws -> [String] {
+        var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/query")
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: try JSONSerialization.data(withJSONObject: query)))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
+        return try text.split(separator: "\n").compactMap { line in
+            try (JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["key"] as? String
+        }
+    }
+
+    @Test("without a filter have the same items with and without an index")
+    func notText() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer {
+            do { try FileManager.default.removeItem(at: folder) } catch { Issue.record(error) }
+        }
+        let notes = try SQLiteStorageEngine(opening: FileManager.Directory(url: folder))
+        let items = [Data(#"{"rank":2}"#.utf8), Data(#"{"rank":1}"#.utf8), Data(#"{"rank":1,}"#.utf8), Data("x".utf8)]
+        let notText = [Data(#"{"rank":"'"#.utf8) + [0xFF] + Data("\"}".utf8), Data([0xED, 0xA0, 0x80])]
+        for (number, item) in (items + notText).enumerated() { try await notes.write(item, key: CacheKey("\(number)")) }
+        let server = try await TestServer(["notes": notes])
+        for order in [["path": "rank"], ["path": "rank", "descending": true]] as [[String: Any]] {
+            try await notes.indexes?.removeIndex(StorageIndex("rank", isForText: false))
+            let before = try await keys(server, ["order": [order]])
+            try await notes.createIndex(StorageIndex("rank", isForText: false))
+            #expect(try await keys(server, ["order": [order]]) == before)
+            #expect(Set(before) == ["0", "1", "2", "3"])
+        }
+    }
+
     @Test("go on only where a page of the same query has ended")
     func otherCursors() async throws {
         let (notes, tags) = (MemoryStorageEngine(), MemoryStorageEngine())

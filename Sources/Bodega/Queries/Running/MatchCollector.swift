@@ -36,8 +36,8 @@ struct MatchCollector<Match> {
     /// The number of items in a group from which on it is read in the order of one more term. It doubles, because each
     /// such group needs a read of its own.
     private var groupLimit: Int
-    /// What was kept of items that can come again, and whether it matches for sure.
-    private var kept: [CacheKey: Bool] = [:]
+    /// The items that were kept and can come again.
+    private var kept: [CacheKey: Kept] = [:]
     /// The number of items in the order of the result that may still come.
     private var budget: Int
     /// Whether more items came in the order of the result than the budget allows, so that the matches are incomplete.
@@ -49,6 +49,21 @@ struct MatchCollector<Match> {
     private struct Group {
         var keys: [StorageSortKey] = []
         var count = 0
+    }
+
+    /// An item that was kept: a match or a candidate.
+    private struct Kept {
+        /// Whether it matches for sure.
+        let isMatch: Bool
+        /// Its place at that time.
+        let sortKeys: [StorageSortKey]
+        let position: Int
+
+        init(_ entry: StorageItem, _ isMatch: Bool) {
+            (self.isMatch, sortKeys, position) = (isMatch, entry.sortKeys, entry.position)
+        }
+
+        func isInPlace(of entry: StorageItem) -> Bool { position == entry.position && sortKeys == entry.sortKeys }
     }
 
     /// - Parameters:
@@ -103,8 +118,10 @@ struct MatchCollector<Match> {
             }
             budget -= 1
         }
-        if let isMatch = kept[entry.key] {
-            if isInOrder, isMatch { found = (found.count + 1, true) }
+        if let old = kept[entry.key] {
+            // One that another program has moved since stays where it was, which may be after this place. If it
+            // counted here, the page would end before enough items, and the next one begin after those between.
+            if isInOrder, old.isMatch, old.isInPlace(of: entry) { found = (found.count + 1, true) }
             return true
         }
         if !isInOrder, limit < .max, let glance = query.glance {
@@ -141,7 +158,7 @@ struct MatchCollector<Match> {
 
     /// Remembers an item that can come again.
     private mutating func keep(_ entry: StorageItem, _ isMatch: Bool) {
-        if plan.reading?.hasGroups == true, limit < .max { kept[entry.key] = isMatch }
+        if plan.reading?.hasGroups == true, limit < .max { kept[entry.key] = Kept(entry, isMatch) }
     }
 
     /// Whether an item in the order of the first terms, and all after it, come after the last match that is needed, or

@@ -22,24 +22,38 @@ extension StorageQuery where Match == FoundItem {
     ) async throws {
         if limit <= 0 { return }
         let engine = try await engine.continuing()
-        var plan = try await plan(on: engine, limit: limit, after: nil)
+        let isPage = isPage(limit: limit)
+        var plan = isPage ? reading(after: nil) : try await plan(on: engine, limit: limit, after: nil)
         // A scan has the order of one term only, and each part of a search by relevance is a search of its own.
         let isSearched = search?.relevance != nil && limit > 1_024
         if order.count > 1 || isSearched { plan.firstInOrder = plan.scans.count }
-        var stream = MatchStream(query: self, engine: engine, plan: plan, rest: limit)
+        var stream = MatchStream(query: self, engine: engine, plan: plan, isPage: isPage, rest: limit)
         try await stream.run(receive)
     }
+
+    /// How ``forEachMatchInOrder(in:limit:_:)`` reads.
+    package func streamingPlan(on engine: StorageReader, limit: Int) async throws -> QueryPlan {
+        if limit <= 0 || !isPage(limit: limit) { return try await plan(on: engine, limit: limit, after: nil) }
+        return try await page(from: engine, limit: limit, after: nil, looksBeyond: false).plan
+    }
+
+    /// Whether the places of all matches are found as those of a page. Only a page is read by groups of equal keys, see
+    /// ``OrderedReading``.
+    private func isPage(limit: Int) -> Bool { order.count > 1 && limit <= 1_024 }
 }
 
 /// The matches of a query in order.
 ///
-/// 1. The scans that are not in the order of the result are read completely. Their matches wait, without the items.
+/// 1. The scans that are not in the order of the result are read completely, or as a page. Their matches wait, without
+///    the items.
 /// 2. The other scans are read in parts, each by a read of its own.
 /// 3. Matches that wait are passed on at their places between the others.
 private struct MatchStream {
     let query: StorageQuery<FoundItem>
     let engine: StorageReader
     let plan: QueryPlan
+    /// Whether the matches are those of a page, which has a plan of its own.
+    let isPage: Bool
     /// The number of matches that are still needed.
     var rest: Int
     private var waiting: ArraySlice<Element> = []
@@ -52,8 +66,8 @@ private struct MatchStream {
         var size: Int
     }
 
-    init(query: StorageQuery<FoundItem>, engine: StorageReader, plan: QueryPlan, rest: Int) {
-        (self.query, self.engine, self.plan, self.rest) = (query, engine, plan, rest)
+    init(query: StorageQuery<FoundItem>, engine: StorageReader, plan: QueryPlan, isPage: Bool, rest: Int) {
+        (self.query, self.engine, self.plan, self.isPage, self.rest) = (query, engine, plan, isPage, rest)
     }
 
     mutating func run(_ receive: ([FoundItem]) async throws -> Void) async throws {
@@ -76,6 +90,7 @@ private struct MatchStream {
         var keys = query.map { entry, _ in (key: entry.key, size: entry.data.count) }
         // Candidates would keep the items.
         keys.glance = nil
+        if isPage { return wait(for: try await keys.page(from: engine, limit: rest, after: nil, looksBeyond: false)) }
         let (query, plan, limit) = (keys, plan, rest)
         let collection = Locked(MatchCollection(MatchCollector(query, plan, limit: limit, after: nil)))
         try await engine.scan(scans, within: plan.within) {
@@ -84,6 +99,10 @@ private struct MatchStream {
             return new.receive
         }
         guard let found = try await collection.withLock({ $0 }).collector.first(limit) else { return }
+        wait(for: found)
+    }
+
+    private mutating func wait(for found: QueryMatches<(key: CacheKey, size: Int)>) {
         waiting = zip(found.matches, found.places).map { Element(key: $0.key, place: $1, size: $0.size) }[...]
     }
 

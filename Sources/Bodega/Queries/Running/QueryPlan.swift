@@ -71,9 +71,13 @@ extension StorageQuery {
             return try await plan(by: search, on: engine, with: indexes, after: place)
         }
         let sorting = sortingUse(of: indexes)
-        // The order of an index that narrows needs no estimate.
-        let best = try await smallest(
-            of: indexes.filter { $0 != sorting?.index || order.count > 1 }, in: engine, upTo: fewCandidates)
+        // The order of an index that narrows needs no estimate, and another that narrows by the same is no better.
+        let sorted = limit < .max ? sorting?.usedPaths ?? [] : []
+        let others = indexes.filter { index in
+            if index == sorting?.index, order.count == 1 { return false }
+            return IndexUse(of: index, condition).map { !$0.usedPaths.isSubset(of: sorted) } ?? false
+        }
+        let best = try await smallest(of: others, in: engine, upTo: fewCandidates)
         if let best, best.count <= fewCandidates {
             return try await narrowed(by: best, and: indexes, on: engine, after: place)
         }

@@ -37,6 +37,11 @@ extension StorageQuery {
         }
         var others = indexes.filter { $0 != sorting?.index }
         let byRelevance = search.flatMap { $0.relevance == nil ? nil : found(by: $0, after: start?.exact) }
+        if byRelevance != nil,
+            let plan = try await narrowed(insteadOfRanking: indexes, on: engine, after: start?.exact)
+        {
+            return try await reader.page(limit, plan)
+        }
         let inOrder =
             if let byRelevance { byRelevance } else {
                 try await planInOrder(engine, indexes, sorting, search, start, &others)

@@ -10,9 +10,24 @@ extension StorageQuery {
     func plan(
         by search: StorageSearch, on engine: StorageReader, with indexes: [StorageIndex], after place: QueryPlace?
     ) async throws -> QueryPlan {
-        if search.relevance != nil { return found(by: search, after: place) }
+        if search.relevance != nil {
+            return try await narrowed(insteadOfRanking: indexes, on: engine, after: place)
+                ?? found(by: search, after: place)
+        }
         let best = try await smallest(of: indexes, or: search, in: engine, upTo: fewCandidates)
         guard let best else { return found(by: search, after: place) }
+        return try await narrowed(by: best, and: indexes, on: engine, after: place)
+    }
+
+    /// Reads the few items that an index finds, whose texts say how relevant they are. A search in the order of
+    /// relevance ranks all that it finds.
+    ///
+    /// - Returns: `nil` if no index finds few.
+    func narrowed(
+        insteadOfRanking indexes: [StorageIndex], on engine: StorageReader, after place: QueryPlace?
+    ) async throws -> QueryPlan? {
+        let best = try await smallest(of: indexes, in: engine, upTo: manyCandidates)
+        guard let best, best.count <= manyCandidates else { return nil }
         return try await narrowed(by: best, and: indexes, on: engine, after: place)
     }
 

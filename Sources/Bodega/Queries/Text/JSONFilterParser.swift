@@ -10,6 +10,9 @@ package struct JSONFilterParser {
     private let text: [Unicode.Scalar]
     private var position = 0
     private var depth = 0
+    /// A hundred pairs of parentheses in the filter: more than in any useful expression, and far from exhausting the
+    /// stack.
+    private static let maximumDepth = 101
 
     private init(_ text: String) {
         self.text = Array(text.unicodeScalars)
@@ -31,8 +34,7 @@ package struct JSONFilterParser {
     private mutating func or() throws(StorageError) -> JSONFilter {
         depth += 1
         defer { depth -= 1 }
-        // Deeper than any useful expression, and far from exhausting the stack.
-        if depth > 100 { throw error("Parentheses are nested too deeply") }
+        if depth > Self.maximumDepth { throw error("Parentheses are nested too deeply") }
         var filters = [try and()]
         while take("||") { filters.append(try and()) }
         return Self.balanced(filters[...], JSONFilter.or)
@@ -125,7 +127,7 @@ package struct JSONFilterParser {
             position += "length(".count
             depth += 1
             defer { depth -= 1 }
-            if depth > 100 { throw error("Parentheses are nested too deeply") }
+            if depth > Self.maximumDepth { throw error("Parentheses are nested too deeply") }
             let operand = try operand()
             guard take(")") else { throw error("A closing parenthesis is missing") }
             return .length(operand)
@@ -152,16 +154,21 @@ package struct JSONFilterParser {
     private mutating func query() throws(StorageError) -> JSONQuery {
         var query = JSONQuery(selectors: [])
         while position < text.count {
+            // Blanks may precede a segment, but are not a part of the query if none follows.
+            let end = position
+            skipSpace()
+            guard startsWith(".") || startsWith("[") else {
+                position = end
+                break
+            }
             if startsWith("..") { throw error("Queries with several results are not supported") }
             if text[position] == "." {
                 position += 1
                 query.selectors.append(.name(try name()))
-            } else if text[position] == "[" {
+            } else {
                 position += 1
                 query.selectors.append(try selector())
                 guard take("]") else { throw error("A closing bracket is missing, or there are several selectors") }
-            } else {
-                break
             }
         }
         return query
@@ -184,7 +191,8 @@ package struct JSONFilterParser {
         if startsWith("-") { position += 1 }
         while position < text.count, "0"..."9" ~= text[position] { position += 1 }
         let digits = String(String.UnicodeScalarView(text[start..<position]))
-        guard let index = Int(digits), digits == String(index) else {
+        // The largest of I-JSON, RFC 7493.
+        guard let index = Int(digits), digits == String(index), index.magnitude < 1 << 53 else {
             position = start
             throw error("A name in quotes or an index is expected; queries with several results are not supported")
         }
@@ -224,8 +232,12 @@ extension JSONFilterParser {
         var content = ""
         while position < text.count, text[position] != quote {
             if text[position] == "\\", position + 1 < text.count {
+                let escaped = text[position + 1]
+                if ["'", "\""].contains(escaped), escaped != quote {
+                    throw error("The quotation mark \(escaped) needs no escape between two \(quote)")
+                }
                 // JSON has no escape for a single quotation mark.
-                if text[position + 1] == "'" {
+                if escaped == "'" {
                     content += "'"
                 } else {
                     content.unicodeScalars += text[position...position + 1]
