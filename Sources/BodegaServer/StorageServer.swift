@@ -110,12 +110,18 @@ public struct StorageServer: Service {
                 Task { await group.triggerGracefulShutdown() }
             }
         } catch let error as IOError {
-            throw StorageError(
-                .cannotOpen, "The server can't listen on \(options.host), port \(options.port)\(metricsPort).",
-                cause: error)
+            throw cannotListen(String(cString: strerror(error.errnoCode)))
+        } catch is SocketAddressError {
+            throw cannotListen("The name of the host is unknown")
         } catch is CancellationError {
             // Some requests took longer than the limit.
         }
+    }
+
+    private func cannotListen(_ reason: String) -> StorageError {
+        StorageError(
+            .cannotOpen,
+            "The server can't listen on \(options.host), port \(options.port)\(metricsPort): \(reason).")
     }
 
     private var metricsPort: String {

@@ -64,10 +64,20 @@ public final class AccessTokens: StorageAccess {
     }
 
     /// Returns all tokens, also those that have expired, in the order in which they were created.
+    ///
+    /// - Throws: A `StorageError` if the collection can't be read, or has an item that is no token.
     public func all() async throws -> [AccessToken] {
-        let fetched = try await tokens.fetchAllObjects()
+        let fetched = try await fetchAll()
         if let error = fetched.undecodable.first { throw error }
         return fetched.objects
+    }
+
+    /// All tokens, and the errors of the items that are none.
+    package func fetchAll() async throws -> FetchedObjects<AccessToken> { try await tokens.fetchAllObjects() }
+
+    /// Whether there is a token, or an item that was one.
+    package func contains(id: String) async throws -> Bool {
+        try await storage.backend.fetch(key: CacheKey(verbatim: id)) != nil
     }
 
     /// Revokes a token, if it exists: its requests are refused from now on, and its streams end.

@@ -34,7 +34,7 @@ public struct StorageClient: Sendable {
     /// Creates a description of a client.
     ///
     /// - Parameters:
-    ///   - id: The identifier. Clients with one identifier must have the same scopes.
+    ///   - id: The identifier. When the scopes of the client change, its streams end, and it reads all items again.
     ///   - scopes: What the client may see and do, by the names of the collections.
     ///   - otherScope: What the client may see and do in all other collections.
     ///   - expiresAt: When its right ends.

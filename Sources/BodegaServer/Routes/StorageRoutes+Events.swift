@@ -30,7 +30,8 @@ extension StorageRoutes {
                 try await request.request.body.consumeWithInboundCloseHandler { _ in
                     try await streams.run(of: request.client) {
                         try await eventStreams.withStream(of: collection.engine, log, wakeup) { changes in
-                            try await send(changes, since: start, to: output, request, wakeup)
+                            try await send(
+                                changes, of: collection.name, since: start, to: output, request, wakeup)
                         }
                     }
                 } onInboundClosed: {
@@ -41,8 +42,8 @@ extension StorageRoutes {
     }
 
     private func send(
-        _ changes: StreamedChanges, since start: StorageCursor, to output: EventWriter, _ request: ClientRequest,
-        _ wakeup: StreamWakeup
+        _ changes: StreamedChanges, of name: String, since start: StorageCursor, to output: EventWriter,
+        _ request: ClientRequest, _ wakeup: StreamWakeup
     ) async throws {
         try await output.write(.event("begin", start, "{}"))
         let token = request.request.bearer
@@ -54,7 +55,8 @@ extension StorageRoutes {
             if event == nil, reasons.isDisjoint(with: [.access, .time]) { continue }
             // A stream must not outlive the right to it, also where changes of access are not signaled, and where its
             // reader is slow: a write can take minutes, so this comes before each event.
-            guard let client = try await access.client(bearing: token), client.isValid, client.id == request.client.id
+            guard let client = try await access.client(bearing: token), client.isValid, client.id == request.client.id,
+                client.scope(of: name)?.identity == request.client.scope(of: name)?.identity
             else { return }
             if reasons.contains(.time) { try await output.write(ByteBuffer(string: ":\n\n")) }
             guard let event else { continue }

@@ -305,11 +305,12 @@ extension Response {
 }
 
 /// The engines through which clients see collections. Those of one client are shared by its requests, because the
-/// cursors of a scope belong to one engine.
+/// cursors of a scope belong to one engine. When its rights have changed, it gets another one.
 final class ScopedCollections: Sendable {
     private struct Place: Hashable {
         let client: ExactText
         let collection: ExactText
+        let scope: StorageScope.Identity?
     }
 
     private static let maximum = 10_000
@@ -322,7 +323,7 @@ final class ScopedCollections: Sendable {
 
     func engine(_ name: String, _ client: StorageClient) async throws -> ScopedStorageEngine? {
         guard let scope = client.scope(of: name) else { return nil }
-        let place = Place(client: ExactText(client.id), collection: ExactText(name))
+        let place = Place(client: ExactText(client.id), collection: ExactText(name), scope: scope.identity)
         if let engine = engines.withLock({ $0[place] }) { return engine }
         guard let logs = try await logs(of: name) else { return nil }
         return engines.withLock { engines in

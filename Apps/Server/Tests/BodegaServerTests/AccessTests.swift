@@ -99,6 +99,49 @@ struct AccessTests {
         #expect(await code { _ = try await engine.fetchCount() } == .unauthorized)
     }
 
+    /// Changes the grant of a token where it is stored.
+    private func change(_ id: String, _ change: (inout [String: Any]) -> Void) async throws {
+        let stored = database.collection(named: "tokens")
+        let data = try #require(try await stored.fetch(key: CacheKey(verbatim: id)))
+        var object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        var grants = try #require(object["grants"] as? [[String: Any]])
+        change(&grants[0])
+        object["grants"] = grants
+        try await stored.write(try JSONSerialization.data(withJSONObject: object), key: CacheKey(verbatim: id))
+    }
+
+    @Test("has the rights and the filter that a token has at the moment")
+    func changedGrant() async throws {
+        let server = try await server()
+        let (token, id) = try await token([.read, .write, .observe])
+        let engine = try await server.engine(token: token)
+        let (own, foreign) = (CacheKey("own"), CacheKey("foreign"))
+        try await engine.write(Data(#"{"o":"a"}"#.utf8), key: own)
+        try await engine.write(Data(#"{"o":"b"}"#.utf8), key: foreign)
+        #expect(try await engine.fetchCount() == 2)
+        var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/events")
+        request.headers.add(name: "Authorization", value: "Bearer \(token)")
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        var parts = response.body.makeAsyncIterator()
+        #expect(try await parts.next().map { String(buffer: $0) }?.contains("event: begin") == true)
+
+        try await change(id) { $0["filter"] = #"@.o == "a""# }
+        // The stream with the former rights ends, with any heartbeats before.
+        while let part = try await parts.next() { #expect(!String(buffer: part).contains("foreign")) }
+        #expect(try await engine.fetch(key: foreign) == nil)
+        #expect(try await engine.fetchCount() == 1)
+        #expect(await code { try await engine.write(Data(#"{"o":"b"}"#.utf8), key: own) } == .permissionDenied)
+        try await change(id) { ($0["filter"], $0["rights"]) = (nil, ["read"]) }
+        // A change is signaled a moment after it. A token that was read is known for half a second at most.
+        while try await engine.fetchCount() != 2 {}
+        #expect(try await engine.fetch(key: foreign) != nil)
+        #expect(await code { try await engine.write(Data("1".utf8), key: own) } == .permissionDenied)
+        try await change(id) { $0["rights"] = ["write"] }
+        while await code({ _ = try await server.engine(token: token).fetch(key: own) }) != .permissionDenied {}
+        try await server.engine(token: token).write(Data("2".utf8), key: foreign)
+        #expect(try await database.fetch(key: foreign) == Data("2".utf8))
+    }
+
     @Test("ends immediately where it is revoked, and within a second elsewhere, though it was used just before")
     func knownTokens() async throws {
         // Nothing listens to the changes of the collection.

@@ -35,6 +35,16 @@ public struct StorageScope: Sendable {
         public static let all: Rights = [.items, .manage]
     }
 
+    /// What distinguishes a scope from others with other rights or items.
+    package struct Identity: Hashable, Sendable {
+        let rights: Rights
+        /// The filter, or the text that a member must have; empty for all items.
+        let filter: ExactText
+    }
+
+    /// `nil` if the items are chosen by code.
+    package let identity: Identity?
+
     /// What a client may do.
     public let rights: Rights
 
@@ -59,7 +69,7 @@ public struct StorageScope: Sendable {
     ///   - rights: What a client may do.
     /// - Throws: ``StorageError/Code/invalidArgument`` if the filter is not valid.
     public init(matching filter: String, rights: Rights = .items) throws {
-        self.init(try JSONFilterParser.parse(filter), rights)
+        self.init(try JSONFilterParser.parse(filter), as: "?\(filter)", rights)
     }
 
     /// Creates a scope of the items that have a certain text in a member, such as the identifier of a user.
@@ -72,11 +82,13 @@ public struct StorageScope: Sendable {
     ///   - rights: What a client may do.
     public init(where path: String, equals text: String, rights: Rights = .items) {
         let member = JSONFilter.Operand.query(StorageIndex.Member(path).query)
-        self.init(.compare(member, .equal, .literal(.string(text))), rights)
+        let name = "=\(path.utf8.count) \(path)\(text)"
+        self.init(.compare(member, .equal, .literal(.string(text))), as: name, rights)
     }
 
-    private init(_ filter: JSONFilter, _ rights: Rights) {
+    private init(_ filter: JSONFilter, as name: String, _ rights: Rights) {
         self.rights = rights
+        identity = Identity(rights: rights, filter: ExactText(name))
         requiredText = filter.requiredText
         condition = { data in
             data.withUnsafeBytes { bytes in
@@ -89,6 +101,7 @@ public struct StorageScope: Sendable {
     /// - Parameter condition: Whether an item is in the scope; `nil` if all are.
     package init(rights: Rights, where condition: (@Sendable (Data) -> Bool)?) {
         (self.rights, self.condition, requiredText) = (rights, condition, nil)
+        identity = condition == nil ? Identity(rights: rights, filter: ExactText("")) : nil
     }
 
     /// Whether an item is in the scope.
