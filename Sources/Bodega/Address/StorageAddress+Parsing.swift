@@ -70,7 +70,8 @@ extension StorageAddress {
             }
             throw invalid("\"\(text)\" could be any kind of store. \(forms)")
         case .other:
-            throw invalid("\"\(path)\" is neither an SQLite file nor a folder. \(forms)")
+            throw invalid(
+                "\"\(path)\" is neither an SQLite file nor a folder, or the beginning of the file is damaged. \(forms)")
         }
     }
 

@@ -47,7 +47,8 @@ extension StorageAddress {
             throw invalid(
                 "The address of a server must not have a query, and a # in a collection's name is written as %23.")
         }
-        guard let host = URL(string: url)?.host, !host.isEmpty else {
+        let parsed = URL(string: url)
+        guard let host = parsed?.host, !host.isEmpty, parsed?.port.map((1...65_535).contains) ?? true else {
             throw invalid("The address of a server has no valid host, or no valid port.")
         }
         return .server(url, collection: try split(text[...], in: scheme).collection)

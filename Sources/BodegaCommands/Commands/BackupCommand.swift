@@ -69,9 +69,7 @@ struct BackupCommand: ConsoleCommand {
             throw ToolError(.usage, "A backup holds all collections. Leave out the collection, or use copy for one.")
         }
         let destination = URL(fileURLWithPath: file)
-        guard !address.isSamePlace(as: .sqlite(destination.path)) else {
-            throw ToolError(.usage, "The backup would replace the store. Name another file.")
-        }
+        try address.checkDoesNotContain(fileAt: destination.path)
         console.interruption.listen()
         try await address.openToRead().use { [force] store in
             do {

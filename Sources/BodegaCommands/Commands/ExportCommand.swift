@@ -38,6 +38,7 @@ struct ExportCommand: ConsoleCommand {
                 console.noteEncrypted(try await exporter.run(to: console.output).encrypted, "exported")
                 return
             }
+            try store.address.checkDoesNotContain(fileAt: output)
             // On a signal, the incomplete file is removed before the command ends.
             console.interruption.listen()
             let file = try OutputFile(path: output)

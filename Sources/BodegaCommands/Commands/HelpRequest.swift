@@ -20,5 +20,15 @@ enum HelpRequest {
             known += " \(name)"
         }
     }
+
+    /// The argument that the parser has taken for a request of help because there is an `h` in it, as in several short
+    /// options together.
+    ///
+    /// - Returns: `nil` if help or the version was asked for.
+    static func hidden(in arguments: [String]) -> String? {
+        let options = arguments.prefix { $0 != "--" }
+        if arguments.first == "help" || options.contains(where: ["-h", "--help", "--version"].contains) { return nil }
+        return options.first { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.contains("h") }
+    }
 }
 #endif

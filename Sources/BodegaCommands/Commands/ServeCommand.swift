@@ -65,7 +65,11 @@ struct ServeCommand: ConsoleCommand {
     var key: String?
 
     @Option(
-        help: ArgumentHelp("The number of requests per second for each client; by default any.", valueName: "number"))
+        help: ArgumentHelp(
+            """
+            The number of requests per second for each client, which may send 100 in one go after a pause; by default \
+            any.
+            """, valueName: "number"))
     var rate: Double?
 
     @Option(
@@ -102,6 +106,14 @@ struct ServeCommand: ConsoleCommand {
             throw ToolError(.usage, "serve is for files, folders and databases, and not for what another server has.")
         }
         try await store.useToServe(on: console) { store in
+            if try await store.outbox()?.fetchCollections().isEmpty == false {
+                throw ToolError(
+                    .usage,
+                    """
+                    \(store.address) is synchronized with another database, and a server would not pass on what its \
+                    clients write. Serve that database instead.
+                    """)
+            }
             let options = options
             var logger = Logger(label: "bodega")
             logger.logLevel = .warning

@@ -109,7 +109,7 @@ struct SyncCommand: ConsoleCommand {
             throw ToolError(
                 .usage, "There is no store at \(from.path) yet. To create it, name a collection: --collection NAME.")
         }
-        let address = named.first.map { StorageAddress.sqlite(from.path, collection: $0) } ?? from
+        let address = StorageAddress.sqlite(from.path)
         let store = named.isEmpty ? try await address.openExisting() : try await address.openOrCreate()
         try await store.use { store in
             guard let sqlite = store.sqlite else { return }

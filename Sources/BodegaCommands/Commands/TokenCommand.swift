@@ -107,13 +107,23 @@ struct ListTokensCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         #if Server
-        let tokens = try await store.read(on: console) { try await AccessTokens(storage: $0.engine).all() }
-        for token in tokens {
+        let tokens = try await store.read(on: console) { try await AccessTokens(storage: $0.engine).fetchAll() }
+        for token in tokens.objects {
             try console.print([
                 "id": token.id, "name": token.name, "created": ItemLine.timestamp(token.createdAt),
                 "expires": token.expiresAt.map(ItemLine.timestamp), "grants": token.grants.map(Grant.init),
             ])
         }
+        let others = tokens.undecodable.compactMap(\.key)
+        if others.isEmpty { return }
+        let lines = ToolError.list(others.map { "\($0)" })
+        throw ToolError(
+            .failure,
+            """
+            \(Counted.text(others.count, "item is no token", "items are no tokens")). Use a collection of its own for \
+            tokens.
+            \(lines.joined(separator: "\n"))
+            """)
         #else
         throw ToolError.hasNoServer
         #endif
@@ -148,7 +158,7 @@ struct RevokeTokenCommand: ConsoleCommand {
         #if Server
         try await store.useExisting(on: console) { store in
             let tokens = AccessTokens(storage: store.engine)
-            guard try await tokens.all().contains(where: { $0.id == id }) else {
+            guard try await tokens.contains(id: id) else {
                 throw ToolError(.failure, "There is no token with this id.")
             }
             try await tokens.revoke(id: id)

@@ -65,9 +65,18 @@ extension Tool {
 
     /// Shows the messages that the parser throws: the help, the version, and errors in the arguments.
     private static func reportParsing(_ error: any Error, _ arguments: [String], on console: Console) -> ExitStatus {
+        let isSuccess = BodegaCommand.exitCode(for: error) == .success
+        if isSuccess, let argument = HelpRequest.hidden(in: arguments) {
+            console.complain(
+                """
+                Unknown option '\(argument)'. Write -- before the first key that begins with a dash, and ./ before \
+                such a path.
+                """)
+            return .usage
+        }
         let text = BodegaCommand.fullMessage(for: error)
         var message = UsageText.wrapped(DashedValue.advice(for: text, arguments) ?? text)
-        if BodegaCommand.exitCode(for: error) == .success {
+        if isSuccess {
             do {
                 try console.output.write(message + "\n")
                 return .success
@@ -99,7 +108,17 @@ private final class RedactingSink: ByteSink {
             let value = String(argument[argument.utf8.index(after: mark)...])
             if !value.isEmpty { texts.append(value) }
         }
-        return texts.contains(where: StorageAddress.mayHoldSecret) ? texts : []
+        return texts.contains(where: holdsSecret) ? texts : []
+    }
+
+    private static func holdsSecret(_ text: String) -> Bool {
+        guard StorageAddress.mayHoldSecret(text) else { return false }
+        do {
+            // An address leaves out its password.
+            return try StorageAddress(parsing: text).description != text
+        } catch {
+            return true
+        }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws {

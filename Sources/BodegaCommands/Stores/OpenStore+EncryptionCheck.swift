@@ -65,13 +65,13 @@ extension OpenStore {
     /// Checks that one of some items can be decrypted. Others may be damaged.
     private func checkItems(_ keys: [CacheKey]) async throws {
         var large: CacheKey?
-        var failure: StorageError?
+        var isForeign = false
         /// Whether an item is decrypted, `nil` if the keyset can't decrypt it.
         func isDecrypted(_ key: CacheKey, limit: Int) async throws -> Bool? {
             do {
                 return try await decrypts(key, limit: limit)
             } catch let error as StorageError where error.isOfKeyset {
-                failure = failure ?? error
+                isForeign = true
                 return nil
             }
         }
@@ -81,11 +81,18 @@ extension OpenStore {
             large = large ?? key
         }
         if let large, try await isDecrypted(large, limit: .max) == true { return }
-        guard let failure else { return }
+        guard isForeign else { return }
+        if try await !seemsEncrypted() {
+            throw refusal(
+                """
+                the items of \(address) don't seem to be encrypted. Leave out the keyset, or encrypt a copy of them: \
+                bodega copy \(address) NEW --to-keyset FILE
+                """)
+        }
         throw refusal(
             """
-            no item of \(address) can be decrypted with this keyset (\(failure.code)). \(UnreadableItems.keysetAdvice) \
-            If both are right, the items are damaged: bodega verify lists them, and bodega rm removes them.
+            no item of \(address) can be decrypted with this keyset. \(UnreadableItems.keysetAdvice) If both are \
+            right, the items are damaged: bodega verify lists them, and bodega rm removes them.
             """)
     }
 

@@ -10,10 +10,12 @@ extension OpenStore {
 
     /// The store with an engine that notes changes in the outbox, if its collection is synchronized.
     func notingChanges() async throws -> OpenStore {
-        guard let sqlite, let name = address.collection,
-            try await outbox()?.fetchCollections().contains(name) ?? false
-        else { return self }
+        guard let sqlite, let name = address.collection else { return self }
+        let synchronized = try await outbox()?.fetchCollections() ?? []
+        guard synchronized.contains(name) else { return self }
         let sync = try await StorageSync.unconnected { try sqlite.collection(named: $0) }
+        // What a removal takes along in the others is sent with it, and given up with it.
+        for other in synchronized.sorted() { _ = try await sync.collection(named: other) }
         var store = self
         store.base = try await sync.collection(named: name)
         store.engine = store.base

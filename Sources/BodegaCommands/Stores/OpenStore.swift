@@ -60,16 +60,21 @@ extension StorageAddress {
 
     /// Opens a store for writing, and creates it if it is missing and is not on a server.
     ///
-    /// - Parameter token: The token for a server.
+    /// - Parameters:
+    ///   - token: The token for a server.
+    ///   - onProgress: Called while much is sent to a server or received from it.
     /// - Throws: A ``ToolError`` if the path holds anything but a store, a `StorageError` if it can't be opened.
-    func openOrCreate(token: ServerToken? = nil) async throws -> OpenStore {
-        try await opened(token, mustExist: false, isReadOnly: false) { try open() }
+    func openOrCreate(
+        token: ServerToken? = nil, onProgress: (@Sendable () -> Void)? = nil
+    ) async throws -> OpenStore {
+        try await opened(token, mustExist: false, isReadOnly: false, onProgress) { try open() }
     }
 
     private func opened(
         _ token: ServerToken?,
         mustExist: Bool,
         isReadOnly: Bool,
+        _ onProgress: (@Sendable () -> Void)? = nil,
         _ open: () throws -> any StorageEngine
     ) async throws -> OpenStore {
         if self.engine == .postgres {
@@ -77,7 +82,8 @@ extension StorageAddress {
             return OpenStore(address: self, engine: engine, isReadOnly: isReadOnly)
         }
         if self.engine == .server {
-            return OpenStore(address: self, engine: try await reached(with: token), isReadOnly: isReadOnly)
+            return OpenStore(
+                address: self, engine: try await reached(with: token, onProgress), isReadOnly: isReadOnly)
         }
         do {
             try check(mustExist: mustExist)
@@ -104,9 +110,13 @@ extension StorageAddress {
     }
 
     /// Reaches a collection of a server.
-    private func reached(with token: ServerToken?) async throws -> any StorageEngine {
+    private func reached(
+        with token: ServerToken?, _ onProgress: (@Sendable () -> Void)?
+    ) async throws -> any StorageEngine {
+        var options = RemoteStorageOptions()
+        options.onProgress = onProgress
         do {
-            return try await RemoteStorageEngine(self) { token?.text }
+            return try await RemoteStorageEngine(self, options: options) { token?.text }
         } catch let error as StorageError where error.code == .invalidArgument {
             throw ToolError(.usage, error.message)
         } catch var error as StorageError {

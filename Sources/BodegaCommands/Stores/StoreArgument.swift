@@ -17,7 +17,8 @@ extension StorageAddress {
             if mustExist, try Self.isMissing(argument) {
                 throw ToolError(.failure, "There is no store at \(argument).")
             }
-            throw ToolError(.usage, error.message)
+            // A file whose first bytes are damaged is not recognized.
+            throw ToolError(try Self.natureOfFile(argument) == .other ? .failure : .usage, error.message)
         }
         if engine == .memory {
             throw ToolError(
@@ -48,19 +49,45 @@ extension StorageAddress {
     }
 
     /// Whether an argument is a path, without a scheme, at which nothing exists.
-    private static func isMissing(_ argument: String) throws -> Bool {
+    private static func isMissing(_ argument: String) throws -> Bool { try natureOfFile(argument) == .missing }
+
+    /// What is at a path without a scheme, which may end with the name of a collection; `nil` if it is no path.
+    private static func natureOfFile(_ argument: String) throws -> StoreNature? {
         guard !argument.isEmpty, !argument.utf8.contains(0), !argument.prefix(while: { $0 != "/" }).contains(":")
-        else { return false }
-        let path = argument.lastIndex(of: "#").map { String(argument[..<$0]) } ?? argument
-        return try !path.isEmpty && StoreNature(ofPath: argument) == .missing && StoreNature(ofPath: path) == .missing
+        else { return nil }
+        let nature = try StoreNature(ofPath: argument)
+        guard nature == .missing, let mark = argument.lastIndex(of: "#") else { return nature }
+        return mark == argument.startIndex ? nil : try StoreNature(ofPath: String(argument[..<mark]))
     }
 
     /// Whether two addresses denote the same items, after resolving symbolic links.
     func isSamePlace(as other: StorageAddress) -> Bool {
-        func resolved(_ path: String) -> String {
-            URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().path
-        }
         if path.isEmpty || other.path.isEmpty { return self == other }
-        return resolved(path) == resolved(other.path) && collection == other.collection
+        return path.resolvingLinks == other.path.resolvingLinks && collection == other.collection
+    }
+
+    /// Checks that a file is none of the store: that of a database or one that SQLite keeps beside it, or one in a
+    /// folder of items.
+    ///
+    /// - Throws: A ``ToolError`` if writing the file would replace a part of the store.
+    func checkDoesNotContain(fileAt file: String) throws {
+        if path.isEmpty { return }
+        let (file, path) = (file.resolvingLinks, path.resolvingLinks)
+        let isPart =
+            if engine == .disk {
+                file.hasSameBytes(as: path) || file.utf8.starts(with: (path.hasSuffix("/") ? path : path + "/").utf8)
+            } else {
+                ["", "-wal", "-shm", "-journal"].contains { file.hasSameBytes(as: path + $0) }
+            }
+        if isPart { throw ToolError(.usage, "The file would replace the store, or a part of it. Name another file.") }
+    }
+}
+
+extension String {
+    /// The path after resolving symbolic links, those to the folder of a missing file included.
+    fileprivate var resolvingLinks: String {
+        let url = URL(fileURLWithPath: self).standardizedFileURL.resolvingSymlinksInPath()
+        return url.deletingLastPathComponent().resolvingSymlinksInPath().appendingPathComponent(url.lastPathComponent)
+            .path
     }
 }

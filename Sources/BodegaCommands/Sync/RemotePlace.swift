@@ -6,12 +6,16 @@ actor RemotePlace {
     private let address: StorageAddress
     private let token: ServerToken?
     private let mustExist: Bool
+    private var onProgress: (@Sendable () -> Void)?
     private var store: OpenStore?
 
     /// - Parameter mustExist: Whether a missing SQLite file is an error, and not created.
     init(_ address: StorageAddress, token: ServerToken?, mustExist: Bool) {
         (self.address, self.token, self.mustExist) = (address, token, mustExist)
     }
+
+    /// Notes what to call while much is sent or received.
+    func notice(_ onProgress: @escaping @Sendable () -> Void) { self.onProgress = onProgress }
 
     /// The engine on a collection. All are of one database.
     func engine(_ collection: String) async throws -> any StorageBackend {
@@ -22,7 +26,7 @@ actor RemotePlace {
         do {
             opened =
                 try await mustExist && address.engine == .sqlite
-                ? address.openExisting() : address.openOrCreate(token: token)
+                ? address.openExisting() : address.openOrCreate(token: token, onProgress: onProgress)
         } catch var error as StorageError {
             // The messages of the synchronization name the address.
             if error.message.hasSuffix(" \(address)") { error.message.removeLast("\(address)".count + 1) }

@@ -9,6 +9,7 @@ import Foundation
 ///
 /// The outcomes are collected from before the first request, because a stream has no past.
 struct SyncSession: Sendable {
+    private let sqlite: SQLiteStorageEngine
     private let local: StorageAddress
     private let remote: StorageAddress
     private let place: RemotePlace
@@ -17,6 +18,8 @@ struct SyncSession: Sendable {
     private let collections: [String]
     /// Why the remote database could not be opened.
     private let failure = Locked(SyncFailure?.none)
+    /// Why a collection that neither database has is left out.
+    private let leftOut = Locked(StorageError?.none)
     let sync: StorageSync
 
     /// The failures after which another attempt would fail, too.
@@ -40,8 +43,10 @@ struct SyncSession: Sendable {
         _ sqlite: SQLiteStorageEngine, at local: StorageAddress, _ collections: [String], with place: RemotePlace,
         at remote: StorageAddress, token: ServerToken?, policy: SyncConflictPolicy
     ) async throws {
-        (self.local, self.remote, self.place, self.collections) = (local, remote, place, collections)
+        (self.sqlite, self.local, self.remote) = (sqlite, local, remote)
+        (self.place, self.collections) = (place, collections)
         counter = CountedRemote(EngineSyncRemote { try await place.engine($0) }) { try sqlite.collection(named: $0) }
+        await place.notice { [counter] in counter.noteProgress() }
         outbox = try await LocalOutbox { try sqlite.collection(named: $0) }
         var options = SyncOptions()
         (options.startsPaused, options.policy) = (true, policy)
@@ -52,11 +57,34 @@ struct SyncSession: Sendable {
         sync = try await StorageSync(local: { try sqlite.collection(named: $0) }, remote: counter, options: options)
     }
 
+    /// The collections to synchronize: without those that neither database has. A misspelled one would be created, and
+    /// fail from then on.
+    private func existingCollections() async throws -> [String] {
+        let known = Set(try await sqlite.collectionNames().map { ExactText($0) })
+        var names: [String] = []
+        for name in collections {
+            if !known.contains(ExactText(name)) {
+                do {
+                    _ = try await place.engine(name)
+                } catch let error as StorageError where Self.missing.contains(error.code) {
+                    leftOut.withLock { $0 = error }
+                    continue
+                } catch let error as StorageError where !Self.lasting.contains(error.code.rawValue) {
+                    // It is not known.
+                }
+            }
+            names.append(name)
+        }
+        if names.isEmpty, let error = leftOut.withLock({ $0 }) { throw error }
+        return names
+    }
+
     /// Notes the items of collections that were not synchronized before, opens the remote database, and notes it.
     ///
     /// - Throws: An error if another attempt would fail, too, for each collection. One that is temporary is ignored,
     ///   and so are those of some collections, which hold up no other.
     private func connect() async throws {
+        let collections = try await existingCollections()
         for name in collections { _ = try await sync.collection(named: name) }
         do {
             var missing: StorageError?
@@ -137,6 +165,7 @@ struct SyncSession: Sendable {
             }
         }
         try await settling.value
+        if let left = leftOut.withLock({ $0 }) { throw try await error("\(remote): \(left.message)") }
     }
 
     /// Whether a failure concerns one of several collections, and the others still have something to send. They have
@@ -162,6 +191,7 @@ struct SyncSession: Sendable {
         let (interruption, end) = AsyncStream<Void>.makeStream()
         console.interruption.onInterruption { end.finish() }
         try await connect()
+        if let left = leftOut.withLock({ $0 }) { console.complain("note: \(remote): \(left.message)") }
         await sync.resume()
         console.onReady()
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -27,6 +27,8 @@ final class HTTPExchange: Sendable {
         var sentCount = 0
         /// The last number of sent bytes that the client has reported.
         var reportedCount = 0
+        /// How often 64 KiB were sent or received, as far as that was reported.
+        var progress = 0
         var outcome: Result<Void, any Error>?
         var isPaused = false
         var start = ContinuousClock.now
@@ -35,6 +37,13 @@ final class HTTPExchange: Sendable {
         var headWaiter: CheckedContinuation<HTTPStorageResponse, any Error>?
         var partWaiter: CheckedContinuation<Data?, any Error>?
         var timer: Task<Void, any Error>?
+
+        /// Whether 64 KiB more were sent or received.
+        mutating func takeProgress() -> Bool {
+            let new = (sentCount + receivedCount) >> 16
+            defer { progress = new }
+            return new > progress
+        }
 
         /// Returns what a caller in `part()` receives; `nil` if it has to wait.
         mutating func take() -> Result<Data?, any Error>? {
@@ -120,13 +129,15 @@ final class HTTPExchange: Sendable {
 
     /// Takes note of how much of the body was sent. The number starts again if the body is sent again.
     func send(totalBytes count: Int) {
-        state.withLock { state in
+        let isProgress = state.withLock { state in
             let isBegunAgain = count < state.reportedCount
             let new = isBegunAgain ? count : count - state.reportedCount
             state.reportedCount = count
             state.sentCount += new
             if new > 0 { state.lastByte = .now }
+            return state.takeProgress()
         }
+        if isProgress { request.onProgress?() }
     }
 
     /// Stores the head of the response. Returns whether its body is wanted.
@@ -161,10 +172,12 @@ final class HTTPExchange: Sendable {
             endTooLarge()
             return false
         }
+        var isProgress = false
         let (waiter, part) = state.withLock { state in
             guard state.outcome == nil else { return (nil as CheckedContinuation<Data?, any Error>?, nil as Data?) }
             state.receivedCount += data.count
             state.lastByte = .now
+            isProgress = state.takeProgress()
             guard let waiter = state.partWaiter else {
                 state.buffer.append(contentsOf: data)
                 return (nil, nil)
@@ -172,6 +185,7 @@ final class HTTPExchange: Sendable {
             state.partWaiter = nil
             return (waiter, Data(data))
         }
+        if isProgress { request.onProgress?() }
         waiter?.resume(returning: part)
         return isWaiting
     }

@@ -76,6 +76,8 @@ public struct HTTPStorageRequest: Sendable {
     /// Whether sending the request twice has the same effect as sending it once, so that a transport may repeat it.
     /// Initially `true`, except for the method `post`.
     public var isIdempotent: Bool
+    /// Called after about each 64 KiB of a body that were sent or received.
+    package var onProgress: (@Sendable () -> Void)?
 
     /// Creates a request.
     ///

@@ -62,7 +62,9 @@ extension PostgresFailure {
     }
 
     private static func trimmed(_ text: UnsafeMutablePointer<CChar>?) -> String {
-        text.map { String(cString: $0) }?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+        // libpq divides some messages into lines that begin with a tabulator.
+        text.map { String(cString: $0).replacingOccurrences(of: "\n\t", with: " ") }?
+            .trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
     }
 }
 #endif

@@ -160,6 +160,9 @@ public struct RemoteStorageOptions: Sendable {
         return policy
     }()
 
+    /// Called after about each 64 KiB that were sent or received.
+    package var onProgress: (@Sendable () -> Void)?
+
     /// Creates the default options.
     public init() {}
 }

@@ -125,6 +125,7 @@ struct RemoteRequests: Sendable {
             method: method, url: url, maximumResponseBytes: options.maximumItemBytes,
             timeLimit: timeLimit ?? options.timeLimit)
         request.isIdempotent = isIdempotent
+        request.onProgress = options.onProgress
         if let message {
             var bytes: [UInt8] = []
             message.encode(into: &bytes)

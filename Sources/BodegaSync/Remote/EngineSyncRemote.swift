@@ -46,7 +46,7 @@ public final class EngineSyncRemote: SyncRemote {
         guard engine.traits.contains(.conditional) || maximumItems == 1 else {
             throw StorageError(
                 .invalidArgument,
-                "\(type(of: engine)) can't be synchronized with: it has no conditional batches.")
+                "The remote database can't be synchronized with: it has no conditional batches.")
         }
         return opened.withLock { opened in
             if let other = opened[collection] { return other }

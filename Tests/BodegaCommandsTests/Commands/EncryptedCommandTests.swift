@@ -238,6 +238,24 @@ struct EncryptedCommandTests {
         }
     }
 
+    @Test("are not taken for damaged if the keyset is for items in clear text")
+    func keysetForClearText() async throws {
+        try await withFolder { folder in
+            let place = try await EncryptedPlace(folder)
+            let plain = folder.appendingPathComponent("plain.db").path
+            #expect(await bodega("put", plain, "a", input: Array("1".utf8)).status == 0)
+            for arguments in [["keyset", "rotate", plain], ["put", plain, "b"], ["get", plain, "a"]] {
+                let result = await bodega(arguments: arguments + ["--keyset", place.keyset], input: Array("2".utf8))
+                #expect(result.status == 1 && result.errors.contains("keyset"), "\(arguments): \(result)")
+                for word in ["rm", "emove", "decryptionFailed:"] {
+                    #expect(!result.errors.contains(word) || arguments[0] == "get", "\(arguments): \(result)")
+                }
+                #expect(!result.errors.contains("emove it"), "\(result)")
+            }
+            #expect(await bodega("get", plain, "a").text == "1")
+        }
+    }
+
     // MARK: Other forms
 
     @Test("can be copied from and into clear text, another keyset and another collection")

@@ -49,6 +49,32 @@ struct OutboxCommandTests {
                 ])
     }
 
+    /// The remote database does not know that notes name folders, and another item refuses the folder's removal.
+    @Test("gives up what a removal has taken along in another collection together with the removal")
+    func cascade() async throws {
+        let files = try Replicas()
+        await files.put(#"{"id":"f"}"#, "f", in: "a.db", "folders")
+        await files.put(#"{"folder":"f"}"#, "n", in: "a.db", "notes")
+        await files.sync("a.db", "remote.db")
+        let remote = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: files.path("remote.db")))
+        let pins = try remote.collection(named: "pins")
+        try await pins.declareReferences([StorageReference("folder", to: "folders", onRemoval: .refuse)])
+        try await pins.write(Data(#"{"folder":"f"}"#.utf8), key: CacheKey("p"))
+        let local = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: files.path("a.db")))
+        try await local.collection(named: "notes").declareReferences([
+            StorageReference("folder", to: "folders", onRemoval: .remove)
+        ])
+        #expect(await bodega("rm", files.path("a.db") + "#folders", "f").status == 0)
+        #expect(try await files.items("a.db", "notes") == [])
+        #expect(await bodega("sync", files.path("a.db"), files.path("remote.db")).status == 1)
+        #expect(try await files.items("remote.db", "notes")?.count == 1)
+        #expect(await bodega("outbox", "discard", files.path("a.db"), "--all", "--yes").text == "discarded 2\n")
+        #expect(try await files.items("a.db", "folders")?.count == 1)
+        #expect(try await files.items("a.db", "notes")?.count == 1)
+        await files.sync("a.db", "remote.db")
+        #expect(try await files.items("remote.db", "notes")?.count == 1)
+    }
+
     @Test("lists the reason of a parked change, retries it, and gives it up")
     func parked() async throws {
         let files = try Replicas()

@@ -11,6 +11,24 @@ import Testing
 
     private func text(_ part: Data?) -> String? { part.map { String(decoding: $0, as: UTF8.self) } }
 
+    // MARK: Progress
+
+    @Test(arguments: HTTPClientKind.allCases)
+    func `Progress is reported about once for 64 KiB`(_ kind: HTTPClientKind) async throws {
+        let server = try await APIServer.shared.value
+        let calls = Locked(0)
+        for count in [0, 1, 20] {
+            calls.withLock { $0 = 0 }
+            var request = try server.request("stream/large", ["mark": UUID().uuidString, "parts": "\(count)"])
+            request.maximumResponseBytes = 64 << 20
+            request.onProgress = { calls.withLock { $0 += 1 } }
+            for try await _ in try await kind.transport().open(request) {}
+            let number = calls.withLock { $0 }
+            // A client can pass on more at a time.
+            #expect(number <= count && (count == 0 || number > 0), "\(count): \(number)")
+        }
+    }
+
     // MARK: Parts
 
     @Test(arguments: HTTPClientKind.allCases, [["status": "200"], ["gzip": "1"], ["status": "404"]])

@@ -159,7 +159,8 @@ import Testing
             ("https:h", "lacks //"), ("http://u:p@h", "must not have a user"),
             ("https://h?a=b#c", "must not have a query"),
             ("https://h#a#b", "%23"), ("https://h#a@b", "%40"), ("https://", "no valid host"),
-            ("https://h:x/", "no valid port"), ("https://#a", "no valid host"), ("https://h#%2", "%25"),
+            ("https://h:x/", "no valid port"), ("https://h:99999/", "no valid port"), ("https://#a", "no valid host"),
+            ("https://h#%2", "%25"),
             ("server:x", "\"server\""),
         ]
     )

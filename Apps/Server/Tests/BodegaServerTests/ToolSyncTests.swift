@@ -87,6 +87,14 @@ struct ToolSyncTests {
         return String(try #require(text.split(separator: "_").dropFirst().first))
     }
 
+    @Test("but not by a server of the synchronized file itself, which would not pass on what its clients write")
+    func relay() async throws {
+        try await put("1", "1", "a.db#notes")
+        #expect(try await tool.run(["sync", "a.db#notes", "b.db"]).status == 0)
+        let refused = try await tool.run(["serve", "a.db", "--without-tokens", "--port", "0"])
+        #expect(refused.status == 64 && refused.errors.contains("synchronized"), "\(refused)")
+    }
+
     @Test("and goes on with a new token in the file, when the old one was revoked")
     func newToken() async throws {
         try await put("0", "0", "served.db#notes")
@@ -138,6 +146,13 @@ struct ToolSyncTests {
             #expect(outcome.status == 1 && outcome.output.isEmpty && outcome.errors.contains(reason), "\(outcome)")
             #expect(!outcome.errors.contains(token))
         }
+        // A collection that neither side has is not created.
+        let local = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: tool.path("a.db")))
+        #expect(try await !local.collectionNames().contains("tags"))
+        let misspelled = ["sync", "a.db", server.address, "--collection", "ntoes"]
+        #expect(try await tool.run(misspelled, ["BODEGA_TOKEN": token]).status == 1)
+        let again = try await tool.run(["sync", "a.db", server.address], ["BODEGA_TOKEN": token])
+        #expect(again.status == 0, "\(again)")
 
         // The last of these has sent what the outbox had of the other collection.
         let sync = ["sync", "b.db#notes", server.address]

@@ -45,7 +45,8 @@ final class SQLiteBackupDraft: Sendable {
             return folder
         }
         guard let descriptor else { return }
-        FileSystem.discard(url)
+        // SQLite leaves a journal if the volume is full.
+        for suffix in ["", "-journal", "-wal", "-shm"] { FileSystem.discard(URL(fileURLWithPath: url.path + suffix)) }
         FileSystem.closeLocked(descriptor)
     }
 

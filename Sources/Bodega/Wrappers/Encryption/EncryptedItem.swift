@@ -29,7 +29,10 @@ package struct EncryptedItem {
         guard Self.hasForm(stored) else {
             throw StorageError(
                 .decryptionFailed,
-                "The item was not written by an encrypted engine, or is damaged. Remove it, or write it again.")
+                """
+                The item does not have the form of an encrypted one: it is in clear text, or damaged. Read it without \
+                the keyset.
+                """)
         }
         bytes = stored
     }
