@@ -14,7 +14,7 @@ all_traits+=,Server,WebTokens
 #
 # It only reads, so it does not wait for another command of the package manager, which may be the one that started it.
 describe_targets() {
-    swift package --package-path "$root" --ignore-lock describe --type text | awk '
+    swift package --package-path "$root" --ignore-lock --traits "$all_traits" describe --type text | awk '
         function flush() {
             if (path ~ /^(Sources|Tests)\// && kind == "SwiftTarget") print name "\t" type "\t" path "\t" dependencies
             name = ""; type = ""; path = ""; kind = ""; dependencies = ""
