@@ -1006,7 +1006,7 @@ let openAPI = #"""
                 "maxLength": 4096,
                 "description": "\#
                 A filter expression of RFC 9535 without queries for several values, such as @.isDone == false; by \#
-                default all items."
+                default all items, or with an order those that are text in UTF-8."
               },
               "order": {
                 "type": "array",
