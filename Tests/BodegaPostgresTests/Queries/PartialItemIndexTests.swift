@@ -42,7 +42,7 @@ struct PartialItemIndexTests {
         let reader = StorageReader(engine)
         let page = try await query.page(from: reader, limit: 20, after: nil)
         #expect(page.matches.count == 20)
-        #expect(page.plan.explanation.contains("where state"), "\(page.plan.explanation)")
+        #expect(page.plan.explanation.contains("where @.state"), "\(page.plan.explanation)")
         #expect(reader.itemCount == 21)
         let all = StorageReader(engine)
         #expect(try await query.page(from: all, limit: .max, after: nil).matches.count == 100)
