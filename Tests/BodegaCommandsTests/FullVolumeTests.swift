@@ -103,15 +103,16 @@ struct FullVolumeTests {
         #expect(verbose.errors.contains("NSPOSIXErrorDomain"), "\(verbose.errors)")
     }
 
-    @Test("backup names the destination that is full, not the store")
-    func backup() async throws {
+    @Test("backup names the destination that is full, not the store, and leaves nothing there", arguments: [1, 2_000])
+    func backup(count: Int) async throws {
         let place = TemporaryFolder()
         let volume = try Volume(at: place, size: "1m")
         defer { volume.unmount() }
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
-            let value = [UInt8](repeating: 7, count: 2_000_000)
-            #expect(await bodega("put", store, "large", input: value).status == 0)
+            let text = String(repeating: "x", count: 2_000_000 / count)
+            let items = (1...count).map { "{\"id\":\($0),\"text\":\"\(text)\"}\n" }
+            #expect(await bodega("import", store, "--key", "id", input: Array(items.joined().utf8)).status == 0)
             let destination = place.file("backup.db").path
             let result = await bodega("backup", store, destination)
             #expect(result.status == 1)

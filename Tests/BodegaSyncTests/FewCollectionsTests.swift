@@ -100,17 +100,23 @@ import Testing
         _ = first
     }
 
-    @Test func `A transaction waits for a program that has opened all of its collections`() async throws {
-        let first = try await sync(ScriptedRemote(server))
-        let (folders, notes) = (
-            try await first.collection(named: "folders"), try await first.collection(named: "notes")
-        )
-        try await first.settled()
-        await first.pause()
+    /// Opens both collections, pauses, and changes an item in each in one transaction.
+    private func writeTransaction(
+        _ sync: StorageSync
+    ) async throws -> (folders: SyncedStorageEngine, notes: SyncedStorageEngine) {
+        let (folders, notes) = (try await sync.collection(named: "folders"), try await sync.collection(named: "notes"))
+        try await sync.settled()
+        await sync.pause()
         _ = try await StorageBatchGroup.apply([
             (folders, StorageBatch([.write(key: folder, data: Data("1".utf8))])),
             (notes, StorageBatch([.write(key: note, data: Data("2".utf8))])),
         ])
+        return (folders, notes)
+    }
+
+    @Test func `A transaction waits for a program that has opened all of its collections`() async throws {
+        let first = try await sync(ScriptedRemote(server))
+        _ = try await writeTransaction(first)
         let remote = ScriptedRemote(server)
         let second = try await sync(remote)
         let other = try await second.collection(named: "folders")
@@ -147,15 +153,7 @@ import Testing
     {
         let remote = ScriptedRemote(server)
         let first = try await sync(remote)
-        let (folders, notes) = (
-            try await first.collection(named: "folders"), try await first.collection(named: "notes")
-        )
-        try await first.settled()
-        await first.pause()
-        _ = try await StorageBatchGroup.apply([
-            (folders, StorageBatch([.write(key: folder, data: Data("1".utf8))])),
-            (notes, StorageBatch([.write(key: note, data: Data("2".utf8))])),
-        ])
+        let (folders, notes) = try await writeTransaction(first)
         let (attempts, attempt) = AsyncStream.makeStream(of: Void.self)
         remote.change {
             $0.beforeApplying = { [first] _ in

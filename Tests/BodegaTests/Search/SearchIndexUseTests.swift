@@ -79,8 +79,10 @@ struct SearchIndexUseTests {
         #expect(try await storage.fetch(byRank, limit: 5).objects == Array(ranked.prefix(5)))
         #expect(counting.take() <= 6)
         let low = Query<Article>(where: #Predicate { $0.rank == 70 }).searching("number")
-        #expect(try await storage.fetch(low, limit: 5).objects == articles.filter { $0.rank == 70 })
-        #expect(counting.take() <= 2)
+        for limit in [5, .max] {
+            #expect(try await storage.fetch(low, limit: limit).objects == articles.filter { $0.rank == 70 })
+            #expect(counting.take() <= 2)
+        }
     }
 
     @Test("Counting ends at a limit, and a scan with its receiver, however many items have a word")
