@@ -198,7 +198,7 @@ extension OpenStore {
                 // A client must not create a collection by asking for it.
                 guard let existing = try await collectionNames()?.first(where: { ExactText($0) == ExactText(name) })
                 else { return nil }
-                return try await collection(named: existing)
+                return try await unsynchronizedCollection(named: existing)
             }
         } else {
             collections = StorageCollections(hidden == "" ? [:] : ["_": engine])

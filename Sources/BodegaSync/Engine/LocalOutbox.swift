@@ -25,6 +25,22 @@ package struct LocalOutbox: Sendable {
         Set(["outbox", "sync", "conflicts"].map { reservedPrefix + $0 }).isSubset(of: collections)
     }
 
+    /// An engine on a collection that is not synchronized, for a program that does not note its changes. A write throws
+    /// as soon as the collection is synchronized: its change would never be sent, or the next pull would undo it.
+    package static func checkingWrites(
+        of collection: String, by engine: SQLiteStorageEngine
+    ) -> SQLiteStorageEngine {
+        engine.checkingWrites(byItem: OutboxStorage.placeKey, in: OutboxStorage.metaName) { data in
+            guard try data.map(OutboxStorage.place)?.notesChanges(of: collection) == true else { return }
+            throw StorageError(
+                .readOnly,
+                """
+                The collection "\(collection)" is synchronized with another database since this program has opened it. \
+                Nothing of this change was written. Run the program again: it notes its changes then.
+                """)
+        }
+    }
+
     /// The name that the remote database was given, see ``setRemoteName(_:)``.
     package func fetchRemoteName() async throws -> String? { try await work.outbox.fetchPlace().remote }
 

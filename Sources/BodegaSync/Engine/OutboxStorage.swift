@@ -27,6 +27,8 @@ struct OutboxStorage: Sendable {
         var pulls = 0
         /// The collections whose items from before they were synchronized are in the outbox.
         private var adopted: Set<String> = []
+        /// Those whose items are being written to the outbox; `nil` in places of earlier versions.
+        private var adopting: Set<String>?
         /// What a program has noted about the remote database, to recognize it.
         var remote: String?
 
@@ -48,9 +50,22 @@ struct OutboxStorage: Sendable {
         func hasAdopted(_ collection: String) -> Bool { adopted.contains(collection.inASCII) }
 
         /// The names of the collections whose changes are noted.
-        var collections: Set<String> { Set(adopted.compactMap(\.removingPercentEncoding)) }
+        var collections: Set<String> {
+            Set(adopted.union(adopting ?? []).compactMap(\.removingPercentEncoding))
+        }
 
-        mutating func adopt(_ collection: String) { adopted.insert(collection.inASCII) }
+        /// Whether all changes of a collection have to be noted.
+        func notesChanges(of collection: String) -> Bool {
+            hasAdopted(collection) || adopting?.contains(collection.inASCII) == true
+        }
+
+        mutating func beginToAdopt(_ collection: String) { adopting = (adopting ?? []).union([collection.inASCII]) }
+
+        mutating func adopt(_ collection: String) {
+            adopted.insert(collection.inASCII)
+            adopting?.remove(collection.inASCII)
+            if adopting?.isEmpty == true { adopting = nil }
+        }
     }
 
     private struct StoredRecord: Codable {
@@ -86,12 +101,13 @@ struct OutboxStorage: Sendable {
 
     private let known = Locked(KnownPlace())
 
-    private static let placeKey = CacheKey(verbatim: "place")
+    /// The collection with the ``SyncPlace``, and its key there.
+    static let (metaName, placeKey) = ("emporium-sync", CacheKey(verbatim: "place"))
     private static let original = ReadOptions(needsOriginal: true)
 
     init(_ open: (String) async throws -> any StorageBackend) async throws {
         records = try await open("emporium-outbox")
-        meta = try await open("emporium-sync")
+        meta = try await open(Self.metaName)
         conflicts = try await open("emporium-conflicts")
         try [records, meta, conflicts].forEach { try $0.checkKeepsItems() }
     }
@@ -179,6 +195,9 @@ struct OutboxStorage: Sendable {
         }
         reading.draft.items = reading.items
     }
+
+    /// What is stored about the remote database.
+    static func place(_ data: Data) throws -> SyncPlace { try decode(SyncPlace.self, data, placeKey) }
 
     private static func decode<Value: Decodable>(_ type: Value.Type, _ item: StorageItem) throws -> Value {
         try decode(type, item.data, item.key)
@@ -276,7 +295,7 @@ struct OutboxStorage: Sendable {
             return (nil, SyncPlace())
         }
         if let place = known.withLock({ $0.data == item.data ? $0.place : nil }) { return (item.data, place) }
-        let place = try Self.decode(SyncPlace.self, item)
+        let place = try Self.place(item.data)
         known.withLock { $0 = KnownPlace(data: item.data, place: place) }
         return (item.data, place)
     }

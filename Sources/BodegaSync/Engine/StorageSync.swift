@@ -78,6 +78,10 @@ public final class StorageSync: StorageDatabase, Observable {
 
     /// Opens a collection, and synchronizes it from now on. Items that it has already are sent.
     ///
+    /// Write to it only with the engine that this returns. What another engine writes to the local collection is not
+    /// sent, and the first time that the remote collection is read, items that only another engine has written in the
+    /// meantime are removed.
+    ///
     /// - Parameters:
     ///   - name: The name of the collection, in both databases.
     ///   - policy: How its versions are merged; by default that of the options.

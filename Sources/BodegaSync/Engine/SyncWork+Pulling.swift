@@ -47,6 +47,10 @@ extension SyncWork {
             ) { _ in }
             return
         }
+        // What others write from now on without the outbox is refused, see `LocalOutbox.checkingWrites`.
+        if !place.notesChanges(of: name) {
+            try await transact([], needsPlace: true, moving: { place in place.beginToAdopt(name) }) { _ in }
+        }
         try await engine.readParts { part in
             let items = part.value.map { SyncItemID(collection: name, key: $0.key) }
             try await transact(items) { draft in draft.adopt(items) }

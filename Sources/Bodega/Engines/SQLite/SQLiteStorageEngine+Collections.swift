@@ -13,6 +13,20 @@ extension SQLiteStorageEngine {
         SQLiteStorageEngine(core: core, table: try core.table(ofCollection: name), now: now)
     }
 
+    /// An engine on the same collection that looks at an item of another one in each transaction in which it writes.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the item.
+    ///   - collection: The name of the other collection, which need not exist.
+    ///   - check: Receives the item, `nil` if there is none. It throws if the collection must not be changed.
+    package func checkingWrites(
+        byItem key: CacheKey, in collection: String, _ check: @escaping @Sendable (Data?) throws -> Void
+    ) -> SQLiteStorageEngine {
+        SQLiteStorageEngine(core: core, table: table, now: clock) { [core] db in
+            try check(core.existingTable(ofCollection: collection, in: db)?.value(of: key, in: db))
+        }
+    }
+
     /// The names of the file's collections, in the order in which they were created, without the unnamed one.
     ///
     /// - Throws: A ``StorageError`` if they could not be read.

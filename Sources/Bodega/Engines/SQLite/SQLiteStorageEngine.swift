@@ -32,12 +32,18 @@ public final class SQLiteStorageEngine: StorageBackend {
     let table: SQLiteTable
     let clock: @Sendable () -> Date
     let origin = StorageOrigin.random()
+    /// Called in each transaction that changes the collection by this engine; it throws if that must not happen.
+    private let checkWriting: @Sendable (Database) throws -> Void
 
     /// Uses an existing table.
-    init(core: SQLiteFile, table: SQLiteTable, now: @escaping @Sendable () -> Date) {
+    init(
+        core: SQLiteFile, table: SQLiteTable, now: @escaping @Sendable () -> Date,
+        checkingWrites checkWriting: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) {
         self.core = core
         self.table = table
         clock = now
+        self.checkWriting = checkWriting
     }
 
     /// The location of the database file.
@@ -95,7 +101,8 @@ public final class SQLiteStorageEngine: StorageBackend {
     // MARK: Writing
 
     public func write(_ data: Data, key: CacheKey) async throws {
-        try await core.write(to: table, by: currentOrigin) { [table, date = now()] db in
+        try await core.write(to: table, by: currentOrigin) { [table, checkWriting, date = now()] db in
+            try checkWriting(db)
             try table.write(data, key: key, at: date, in: db)
         }
     }
@@ -136,6 +143,7 @@ public final class SQLiteStorageEngine: StorageBackend {
 
     /// Whether a batch may be applied.
     func allows(_ batch: StorageBatch, in db: Database) throws -> Bool {
+        try checkWriting(db)
         if let basis = batch.basis, try !isEnd(basis, in: db) { return false }
         return try batch.conditions?.allSatisfy { try table.value(of: $0.key, in: db) == $0.data } ?? true
     }
@@ -167,7 +175,8 @@ public final class SQLiteStorageEngine: StorageBackend {
         case .data(let data):
             return try await apply(StorageBatch([.write(key: key, data: data)]))
         case .file(let file):
-            let commit = try await core.write(to: table, by: currentOrigin) { [table, date = now()] db in
+            let commit = try await core.write(to: table, by: currentOrigin) { [table, checkWriting, date = now()] db in
+                try checkWriting(db)
                 try table.write(file, key: key, at: date, in: db)
             }
             return StorageAnswer(BatchOutcome(commit: commit))
