@@ -86,6 +86,30 @@ import Testing
         #expect(try await shelf.server.collection(named: "b").fetch(key: Self.key("x")) == Data("2".utf8))
     }
 
+    @Test func `Changes go without those of a collection that is gone, which can be given up`() async throws {
+        let (shelf, local) = (Shelf(), MemoryStorageEngine())
+        do {
+            let sync = try await replica(local, of: shelf)
+            await sync.pause()
+            for name in ["a", "b"] {
+                let collection = try await sync.collection(named: name)
+                for key in ["x", "y"] { try await collection.write(Data(name.utf8), key: Self.key(key)) }
+            }
+        }
+        shelf.close(["b"])
+        let sync = try await replica(local, of: shelf)
+        let (_, b) = (try await sync.collection(named: "a"), try await sync.collection(named: "b"))
+        try await wait(sync) { $0.pending == 2 && $0.failure != nil }
+        #expect(try await shelf.server.collection(named: "a").fetchCount() == 2)
+        #expect(sync.status.parked == 0)
+        try await sync.discard(Self.key("x"), in: "b")
+        #expect(sync.status.pending == 1)
+        #expect(try await b.fetchKeys() == [Self.key("y")])
+        shelf.close([])
+        try await wait(sync) { $0.isSettled }
+        #expect(try await shelf.server.collection(named: "b").fetchKeys() == [Self.key("y")])
+    }
+
     @Test func `More changes of closed collections than fit into a request hold up none`() async throws {
         let (shelf, local) = (Shelf(), MemoryStorageEngine())
         do {

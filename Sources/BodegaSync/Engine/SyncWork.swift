@@ -243,6 +243,9 @@ struct SyncWork: Sendable {
         }
         do {
             return try await remote.apply(batch) ? .applied : .conflict
+        } catch let failure as StorageError where failure.code == .cannotOpen {
+            // The client may have lost its right to a collection. The changes of others must not wait for it.
+            do { return try await remote.fence(batch) ? .applied : .conflict } catch is StorageError { throw failure }
         } catch let error as StorageError where error.code == .identifierUsed {
             // It was fenced, or applied with other bytes, for instance encrypted again.
             return try await remote.fence(batch) ? .applied : .conflict

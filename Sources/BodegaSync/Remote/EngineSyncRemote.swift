@@ -10,7 +10,13 @@ import Foundation
 /// `HTTPStorageOptions.usesEntityTags`, needs a `maximumItems` of 1 and a `signalsChanges` of `false`.
 public final class EngineSyncRemote: SyncRemote {
     private let open: @Sendable (String) async throws -> any StorageBackend
-    private let opened = Locked<[String: any StorageBackend]>([:])
+    private let opened = Locked<[String: Opened]>([:])
+
+    private struct Opened {
+        let engine: any StorageBackend
+        /// Whether it is opened again before the next use.
+        var isStale = false
+    }
 
     public let maximumItems: Int
     public let signalsChanges: Bool
@@ -41,7 +47,7 @@ public final class EngineSyncRemote: SyncRemote {
 
     /// The engine on a collection.
     private func engine(_ collection: String) async throws -> any StorageBackend {
-        if let engine = opened.withLock({ $0[collection] }) { return engine }
+        if let opened = opened.withLock({ $0[collection] }), !opened.isStale { return opened.engine }
         let engine = try await open(collection)
         guard engine.traits.contains(.conditional) || maximumItems == 1 else {
             throw StorageError(
@@ -49,8 +55,8 @@ public final class EngineSyncRemote: SyncRemote {
                 "The remote database can't be synchronized with: it has no conditional batches.")
         }
         return opened.withLock { opened in
-            if let other = opened[collection] { return other }
-            opened[collection] = engine
+            if let other = opened[collection], !other.isStale { return other.engine }
+            opened[collection] = Opened(engine: engine)
             return engine
         }
     }
@@ -58,7 +64,10 @@ public final class EngineSyncRemote: SyncRemote {
     /// Opens engines again after an error that may concern them.
     private func reopen(after error: any Error) {
         guard let code = (error as? StorageError)?.code else { return }
-        if [.closed, .placeRemoved, .cannotOpen].contains(code) { opened.withLock { $0 = [:] } }
+        guard [.closed, .placeRemoved, .cannotOpen].contains(code) else { return }
+        opened.withLock { opened in
+            for name in opened.keys { opened[name]?.isStale = true }
+        }
     }
 
     public func apply(_ batch: SyncBatch) async throws -> Bool {
@@ -82,10 +91,25 @@ public final class EngineSyncRemote: SyncRemote {
 
     public func fence(_ batch: SyncBatch) async throws -> Bool {
         guard let collection = batch.changes.first?.collection else { return true }
-        let engine = try await engine(collection)
         // An engine without receipts never applies a batch after it has thrown. Its log shows whether it has before.
-        guard engine.traits.contains(.receipts), let database = engine.groupDatabase else { return false }
+        guard let database = try await receiptsDatabase(of: collection) else { return false }
         return try await database.fence(batch.id)
+    }
+
+    /// The database that knows what has become of the changes of a collection; `nil` if its engine has no receipts.
+    ///
+    /// It is also found if the collection can't be opened any more, for instance because the client has lost its right
+    /// to it.
+    private func receiptsDatabase(of collection: String) async throws -> (any StorageDatabase)? {
+        do {
+            return try await engine(collection).receiptsDatabase
+        } catch {
+            let opened = opened.withLock { $0 }
+            if let engine = opened[collection]?.engine { return engine.receiptsDatabase }
+            let databases = opened.values.map(\.engine.receiptsDatabase)
+            guard let database = databases.first ?? nil, databases.allSatisfy({ $0 === database }) else { throw error }
+            return database
+        }
     }
 
     public func pull(
@@ -135,6 +159,11 @@ public final class EngineSyncRemote: SyncRemote {
             delay = min(delay * 2, .seconds(8))
         }
     }
+}
+
+extension StorageBackend {
+    /// The database in which batches leave receipts; `nil` if they don't.
+    fileprivate var receiptsDatabase: (any StorageDatabase)? { traits.contains(.receipts) ? groupDatabase : nil }
 }
 
 extension SyncBatch {
