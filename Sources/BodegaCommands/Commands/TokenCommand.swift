@@ -12,13 +12,62 @@ import BodegaServer
 struct TokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
-        abstract: "Create, list and revoke the tokens of a server's clients.",
+        abstract: "Create, list, change and revoke the tokens of a server's clients.",
         discussion: """
             A token is random, and is shown once. The store has only a hash of it, what it gives the right to, and \
             when it expires. Use a file of its own, or a collection such as notes.db#tokens.
             """,
-        subcommands: [CreateTokenCommand.self, ListTokensCommand.self, RevokeTokenCommand.self]
+        subcommands: [
+            CreateTokenCommand.self, ListTokensCommand.self, GrantTokenCommand.self, RevokeTokenCommand.self,
+        ]
     )
+}
+
+/// What a token gives the right to.
+struct GrantOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("A collection that the client may use; can be repeated.", valueName: "collection"))
+    var on: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A filter expression of RFC 9535: the items that exist for the client.", valueName: "filter")
+    )
+    var `where`: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What the client may do: read, write, observe and manage, with commas; by default read,write,observe.",
+            valueName: "list"))
+    var rights: String?
+
+    /// Whether no option is given.
+    var areDefaults: Bool { on.isEmpty && `where` == nil && rights == nil }
+
+    func validate() throws {
+        for right in rights?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
+            guard ["read", "write", "observe", "manage"].contains(right) else {
+                throw ValidationError("--rights has \"\(right)\". There are read, write, observe and manage.")
+            }
+        }
+        if on.contains("") {
+            throw ValidationError("--on needs the name of a collection; \"_\" is the one without a name.")
+        }
+        do {
+            _ = try `where`.map { try StorageScope(matching: $0) }
+        } catch let error as StorageError {
+            throw ValidationError("--where: \(error.message)")
+        }
+    }
+
+    #if Server
+    /// The grants: one for each collection, or one for all.
+    var grants: [AccessGrant] {
+        let rights = Set((rights ?? "read,write,observe").split(separator: ",").map(String.init))
+        let collections = on.isEmpty ? [nil] : on.map(Optional.some)
+        return collections.map {
+            AccessGrant(collection: $0, matching: `where`, rights: Set(rights.compactMap(AccessGrant.Right.init)))
+        }
+    }
+    #endif
 }
 
 /// `bodega token create`.
@@ -39,47 +88,21 @@ struct CreateTokenCommand: ConsoleCommand {
     @Argument(help: "What the token is for, for people.")
     var name: String
 
-    @Option(help: ArgumentHelp("A collection that the client may use; can be repeated.", valueName: "collection"))
-    var on: [String] = []
-
-    @Option(
-        help: ArgumentHelp("A filter expression of RFC 9535: the items that exist for the client.", valueName: "filter")
-    )
-    var `where`: String?
-
-    @Option(
-        help: ArgumentHelp("What the client may do: read, write, observe and manage, with commas.", valueName: "list"))
-    var rights = "read,write,observe"
+    @OptionGroup var grants: GrantOptions
 
     @Option(help: ArgumentHelp("The number of days after which the token expires.", valueName: "number"))
     var days: Int?
 
     func validate() throws {
         if let days, !(1...36_500).contains(days) { throw ValidationError("--days must be from 1 to 36500.") }
-        for right in rights.split(separator: ",", omittingEmptySubsequences: false) {
-            guard ["read", "write", "observe", "manage"].contains(right) else {
-                throw ValidationError("--rights has \"\(right)\". There are read, write, observe and manage.")
-            }
-        }
-        if on.contains("") {
-            throw ValidationError("--on needs the name of a collection; \"_\" is the one without a name.")
-        }
-        do {
-            _ = try `where`.map { try StorageScope(matching: $0) }
-        } catch let error as StorageError {
-            throw ValidationError("--where: \(error.message)")
-        }
     }
 
     func run(on console: Console) async throws {
         #if Server
-        let rights = Set(self.rights.split(separator: ",").compactMap { AccessGrant.Right(rawValue: String($0)) })
-        let collections = on.isEmpty ? [nil] : on.map(Optional.some)
-        let grants = collections.map { AccessGrant(collection: $0, matching: `where`, rights: rights) }
         let end = days.map { Date().addingTimeInterval(Double($0) * 86_400) }
         try await store.use(on: console, isUnchecked: true) { store in
             let tokens = AccessTokens(storage: store.engine)
-            let (token, entry) = try await tokens.create(name: name, grants: grants, expiresAt: end)
+            let (token, entry) = try await tokens.create(name: name, grants: grants.grants, expiresAt: end)
             do {
                 try console.output.write(token + "\n")
             } catch {
@@ -143,6 +166,46 @@ private struct Grant: JSONObjectMember {
 }
 #endif
 
+/// `bodega token grant`.
+struct GrantTokenCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "grant",
+        abstract: "Replace what a token gives the right to.",
+        discussion: """
+            All old grants of the token end; the client keeps its token. At least one of --on, --where and --rights is \
+            needed. Without --on, the token is for all collections; without --where, for all items. A server obeys \
+            within half a second, and the client's streams end, so that it opens them again.
+
+            EXAMPLES:
+              bodega token grant tokens.db 5f2a91c07b3de84610fa2c9d --on notes --on folders --rights read
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    @Argument(help: "The id of the token, see bodega help token list.")
+    var id: String
+
+    @OptionGroup var grants: GrantOptions
+
+    func validate() throws {
+        // A command that is not complete must not give the right to everything.
+        if grants.areDefaults { throw ValidationError("Give --on, --where or --rights: what the client may do.") }
+    }
+
+    func run(on console: Console) async throws {
+        #if Server
+        try await store.useExisting(on: console) { store in
+            let tokens = AccessTokens(storage: store.engine)
+            guard try await tokens.setGrants(grants.grants, ofTokenWithID: id) != nil else {
+                throw ToolError.hasNoToken
+            }
+        }
+        #else
+        throw ToolError.hasNoServer
+        #endif
+    }
+}
+
 /// `bodega token revoke`.
 struct RevokeTokenCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
@@ -159,7 +222,7 @@ struct RevokeTokenCommand: ConsoleCommand {
         try await store.useExisting(on: console) { store in
             let tokens = AccessTokens(storage: store.engine)
             guard try await tokens.contains(id: id) else {
-                throw ToolError(.failure, "There is no token with this id.")
+                throw ToolError.hasNoToken
             }
             try await tokens.revoke(id: id)
         }
@@ -168,4 +231,10 @@ struct RevokeTokenCommand: ConsoleCommand {
         #endif
     }
 }
+
+#if Server
+extension ToolError {
+    fileprivate static var hasNoToken: ToolError { ToolError(.failure, "There is no token with this id.") }
+}
+#endif
 #endif

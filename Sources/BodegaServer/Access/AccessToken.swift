@@ -58,7 +58,7 @@ public struct AccessToken: Codable, Hashable, Sendable {
     /// What the token is for, for people.
     public let name: String
     /// What it gives the right to.
-    public let grants: [AccessGrant]
+    public internal(set) var grants: [AccessGrant]
     /// When it was created.
     public let createdAt: Date
     /// When it ends to be valid; `nil` if it does not.

@@ -46,6 +46,31 @@ public final class AccessTokens: StorageAccess {
     public func create(
         name: String, grants: [AccessGrant], expiresAt: Date? = nil
     ) async throws -> (token: String, stored: AccessToken) {
+        try Self.check(grants)
+        let secret = Self.text(SymmetricKey(size: .bits256))
+        let stored = AccessToken(
+            id: Self.text(SymmetricKey(size: .init(bitCount: 96))), name: name, grants: grants, createdAt: now(),
+            expiresAt: expiresAt, hash: Data(SHA256.hash(data: Data(secret.utf8))))
+        try await tokens.store(stored, forKey: CacheKey(verbatim: stored.id))
+        return ("\(Self.prefix)_\(stored.id)_\(secret)", stored)
+    }
+
+    /// Replaces what a token gives the right to. Its requests obey the new grants within half a second, and streams
+    /// with the old ones end.
+    ///
+    /// - Parameters:
+    ///   - id: The token's ``AccessToken/id``.
+    ///   - grants: What it gives the right to from now on.
+    /// - Returns: What is stored about the token; `nil` if there is none.
+    /// - Throws: A `StorageError`: `invalidArgument` if a filter is not valid, or two grants name one collection.
+    @discardableResult
+    public func setGrants(_ grants: [AccessGrant], ofTokenWithID id: String) async throws -> AccessToken? {
+        try Self.check(grants)
+        defer { known.forget() }
+        return try await tokens.update(forKey: CacheKey(verbatim: id)) { $0.grants = grants }
+    }
+
+    private static func check(_ grants: [AccessGrant]) throws {
         var names: Set<String?> = []
         for grant in grants {
             _ = try grant.scope()
@@ -55,12 +80,6 @@ public final class AccessTokens: StorageAccess {
                     "Two grants of the token are for collections with the same name, or for names that look the same.")
             }
         }
-        let secret = Self.text(SymmetricKey(size: .bits256))
-        let stored = AccessToken(
-            id: Self.text(SymmetricKey(size: .init(bitCount: 96))), name: name, grants: grants, createdAt: now(),
-            expiresAt: expiresAt, hash: Data(SHA256.hash(data: Data(secret.utf8))))
-        try await tokens.store(stored, forKey: CacheKey(verbatim: stored.id))
-        return ("\(Self.prefix)_\(stored.id)_\(secret)", stored)
     }
 
     /// Returns all tokens, also those that have expired, in the order in which they were created.

@@ -37,6 +37,35 @@ struct TokenCommandTests {
             #expect(await bodega("token", "revoke", store, id).status == 1)
         }
     }
+
+    @Test("replaces the grants of a token, and never by those of a command that is not complete")
+    func grant() async throws {
+        try await withFolder { folder in
+            let store = "sqlite:\(folder.path)/tokens.db"
+            func listed() async throws -> [String: Any] {
+                let text = await bodega("token", "list", store).text
+                return try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            }
+            #expect(await bodega("token", "create", store, "Ada", "--on", "notes", "--days", "9").status == 0)
+            let before = try await listed()
+            let id = try #require(before["id"] as? String)
+            for wrong in [[], ["--rights", "all"], ["--where", "@.a =="], ["--on", ""]] {
+                #expect(await bodega(arguments: ["token", "grant", store, id] + wrong).status == 64, "\(wrong)")
+            }
+            #expect(await bodega("token", "grant", store, "other", "--on", "a").status == 1)
+            #expect(try await NSDictionary(dictionary: listed()) == NSDictionary(dictionary: before))
+
+            let arguments = ["--on", "a", "--on", "b", "--where", "@.n == 1", "--rights", "read"]
+            #expect(await bodega(arguments: ["token", "grant", store, id] + arguments).status == 0)
+            let after = try await listed()
+            for member in ["id", "name", "created", "expires"] {
+                #expect(after[member] as? String == before[member] as? String, "\(member)")
+            }
+            let grants = try #require(after["grants"] as? [[String: Any]])
+            #expect(grants.map { $0["collection"] as? String } == ["a", "b"])
+            #expect(grants.allSatisfy { $0["where"] as? String == "@.n == 1" && $0["rights"] as? [String] == ["read"] })
+        }
+    }
 }
 
 /// A full disk.

@@ -140,6 +140,15 @@ struct AccessTests {
         while await code({ _ = try await server.engine(token: token).fetch(key: own) }) != .permissionDenied {}
         try await server.engine(token: token).write(Data("2".utf8), key: foreign)
         #expect(try await database.fetch(key: foreign) == Data("2".utf8))
+
+        // Grants that are not valid change nothing.
+        await #expect(throws: StorageError.self) {
+            try await tokens.setGrants([AccessGrant(matching: "@.o ==")], ofTokenWithID: id)
+        }
+        #expect(try await tokens.all().first?.grants.first?.rights == [.write])
+        #expect(try await tokens.setGrants([AccessGrant(collection: "notes")], ofTokenWithID: id)?.id == id)
+        #expect(try await tokens.client(bearing: token)?.scopes["notes"]?.rights == [.read, .write, .observe])
+        #expect(try await tokens.setGrants([AccessGrant()], ofTokenWithID: "other") == nil)
     }
 
     @Test("ends immediately where it is revoked, and within a second elsewhere, though it was used just before")
