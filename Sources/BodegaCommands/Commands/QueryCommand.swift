@@ -17,14 +17,16 @@ struct QueryCommand: ConsoleCommand {
 
             Regular expressions are those of RFC 9485: . is any character except a line end, ^ and $ are ordinary \
             characters, match is for a whole string and search for a part of it, classes are [a-z] and \\p{Lu}, and \
-            there is no \\d, \\w or \\s. An invalid expression is an error, although by RFC 9535 it matches nothing.
+            there is no \\d, \\w or \\s. An invalid expression is an error, although by RFC 9535 it matches nothing; \
+            so is one with more than about a thousand characters after each {n} is written out.
 
             --search finds items by words in the values that --search-in names, which are strings or arrays of \
             strings. All words must occur, in any of the values; "two words" in quotation marks are a phrase, and swi* \
             is the beginning of a word. OR, AND, NOT and a minus sign before a word combine them, with parentheses. \
             Case and diacritics do not count. With --substrings, any part of a text is found, also within a word. \
-            Without --sort, the most relevant items come first. A text without any word, such as one of punctuation \
-            alone, is no condition.
+            Without --sort, the most relevant items come first. Without --substrings, a text without any word, such as \
+            one of punctuation alone, is no condition. The texts of an array are those of one value, on lines of their \
+            own.
 
             --sort, --select, --search-in, --include and --index take member names separated by dots, such as \
             owner.name, or several of them separated by commas; a backslash comes before a comma in a name. The \
@@ -212,7 +214,9 @@ struct QueryCommand: ConsoleCommand {
                 let number = try await query.count(on: ItemQuery.reader(of: store.engine), leavingOut: leftOut)
                 try console.print(count: number, asJSON: json)
             } else {
-                let included = includedPaths.isEmpty ? nil : try await IncludedItems(includedPaths, in: store)
+                let included =
+                    includedPaths.isEmpty
+                    ? nil : try await IncludedItems(includedPaths, in: store, leavingOut: leftOut)
                 var output = QueryOutput(selecting: paths, including: included, asJSON: json, on: console)
                 try await query.run(on: ItemQuery.reader(of: store.engine), leavingOut: leftOut) { items in
                     try output.write(items, try await included?.items(namedBy: items) ?? [])

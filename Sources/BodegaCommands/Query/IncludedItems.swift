@@ -6,10 +6,15 @@ struct IncludedItems: Sendable {
     /// The references to follow, in the order of the options.
     let members: [ReferenceMember]
     private let store: OpenStore
+    private let leftOut: LeftOutItems
 
+    /// - Parameter leftOut: Receives the items of which it can't be known whether they are named.
     /// - Throws: A ``ToolError`` if no program has declared a reference of one of the paths.
-    init(_ paths: [JSONPath], in store: OpenStore) async throws {
-        self.store = store
+    init(_ paths: [JSONPath], in store: OpenStore, leavingOut leftOut: LeftOutItems) async throws {
+        (self.store, self.leftOut) = (store, leftOut)
+        if store.encryption != nil {
+            throw ToolError(.usage, "--include: what is in encrypted items can't be declared as a reference.")
+        }
         let references = try await store.engine.references?.fetchReferences() ?? []
         members = try paths.map { path in
             let reference = references.first { StorageIndex.Member($0.path).isOver(path.member.path) }
@@ -42,8 +47,12 @@ struct IncludedItems: Sendable {
             let wanted = Set(named.joined())
             let found = Locked<[ReferenceIdentifier: Data]>([:])
             if !wanted.isEmpty {
-                try await store.withCollection(named: member.reference.target) { target in
-                    try await Self.find(wanted, by: member, in: target, found)
+                do {
+                    try await store.withCollection(named: member.reference.target) { target in
+                        try await find(wanted, by: member, in: target, found)
+                    }
+                } catch let error as StorageError where store.address.engine == .server && error.code == .cannotOpen {
+                    // For this client, there is no such collection.
                 }
             }
             let data = found.withLock { $0 }
@@ -53,12 +62,15 @@ struct IncludedItems: Sendable {
     }
 
     /// Finds items by their identifiers: under the keys that a store gives them, otherwise among all items.
-    private static func find(
+    private func find(
         _ wanted: Set<ReferenceIdentifier>, by member: ReferenceMember, in target: any StorageBackend,
         _ found: Locked<[ReferenceIdentifier: Data]>
     ) async throws {
-        let receive: @Sendable (StorageItem) -> Bool = { item in
-            guard let id = member.identifier(ofTarget: item.data), wanted.contains(id) else { return true }
+        let receive: @Sendable (StorageItem) -> Bool = { [leftOut] item in
+            guard let id = member.identifier(ofTarget: item.data), wanted.contains(id) else {
+                if EncryptedItem.hasForm(item.data) { leftOut.unreadable.addEncrypted(item.key) }
+                return true
+            }
             return found.withLock { found in
                 found[id] = found[id] ?? item.data
                 return found.count < wanted.count

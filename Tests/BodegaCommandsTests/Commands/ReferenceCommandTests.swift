@@ -71,6 +71,29 @@ struct ReferenceCommandTests {
         }
     }
 
+    @Test("lead to no encrypted item, which is said")
+    func encrypted() async throws {
+        try await withLibrary { file, engine in
+            try await engine.encrypted(with: EncryptionKeyset()).write(
+                Data(#"{"id":"gone"}"#.utf8), key: CacheKey(verbatim: "secret"))
+            let include = ["query", file, "--collection", "notes", "--select", "number", "--include", "folder.id"]
+            let notes = await bodega(arguments: include + ["--json"])
+            #expect(notes.status == 1 && notes.errors.contains("secret"), "\(notes)")
+            #expect(notes.text.contains(#""number":1},"included":{"folder.id":{"id":"home""#), "\(notes)")
+            #expect(notes.text.contains(#""number":2},"included":{"folder.id":null}"#), "\(notes)")
+            // All that is named was found, so the others don't matter.
+            let found = await bodega(arguments: include + ["--where", "@.number == 0"])
+            #expect(found.status == 0 && found.errors.isEmpty, "\(found)")
+            let keyset = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent("keyset").path
+            #expect(await bodega("keyset", "create", keyset).status == 0)
+            let secrets = [file, "--collection", "secrets", "--keyset", keyset]
+            #expect(
+                await bodega(arguments: ["put", file, "k"] + secrets.dropFirst(), input: Array("{}".utf8)).status == 0)
+            let decrypted = await bodega(arguments: ["query"] + secrets + ["--include", "number"])
+            #expect(decrypted.status == 64 && decrypted.errors.contains("encrypted items"), "\(decrypted)")
+        }
+    }
+
     @Test("are dangling in a list where it names what does not exist, and not where it has null")
     func nullInList() async throws {
         try await withLibrary { file, engine in

@@ -17,6 +17,46 @@ struct QuerySearchIndexTests {
         return stores
     }()
 
+    @Test("is not read completely by a sorted query with a limit, if an index has the order", arguments: stores)
+    func sortedPage(address: @Sendable (URL) async throws -> String) async throws {
+        try await withFolder { folder in
+            let store = try await address(folder)
+            let items = (0..<2_000).map { number in
+                let rare = number % 100 == 7 ? " rare" : ""
+                return #"{"k":\#(number),"n":\#(number * 7 % 2_000),"t":"common\#(rare)"}"# + "\n"
+            }
+            let imported = await bodega("import", store, "--key", "k", "--quiet", input: Array(items.joined().utf8))
+            try #require(imported.status == 0)
+            #expect(await bodega("query", store, "--index", "n").status == 0)
+            #expect(await bodega("query", store, "--search-index", "t").status == 0)
+            func query(_ word: String, _ more: String...) async -> RunResult {
+                await bodega(
+                    arguments: [
+                        "query", store, "--search", word, "--search-in", "t", "--sort", "n:desc", "--select", "n",
+                        "--limit", "5",
+                    ] + more)
+            }
+            let numbers = (0..<2_000).sorted(by: >)
+            let common = numbers.prefix(5)
+            #expect(
+                await query("common").text.split(separator: "\n").map {
+                    $0.split(separator: "\t").last.map(String.init)
+                }
+                    == common.map { "\($0)" })
+            let rare = numbers.filter { number in (0..<20).contains { ($0 * 100 + 7) * 7 % 2_000 == number } }.prefix(5)
+            #expect(
+                await query("rare").text.split(separator: "\n").map { $0.split(separator: "\t").last.map(String.init) }
+                    == rare.map { "\($0)" })
+            for (word, plan) in [("common", "in the order of the index n"), ("rare", "finds items by words")] {
+                let explained = await query(word, "--explain", "--json")
+                let object = try #require(
+                    try JSONSerialization.jsonObject(with: Data(explained.text.utf8)) as? [String: Any], "\(explained)")
+                let read = try #require(object["read"] as? Int, "\(explained)")
+                #expect(read <= 100 && explained.text.contains(plan), "\(explained)")
+            }
+        }
+    }
+
     @Test("changes no result, is listed, used and removed", arguments: stores)
     func lifetime(address: @Sendable (URL) async throws -> String) async throws {
         try await withFolder { folder in

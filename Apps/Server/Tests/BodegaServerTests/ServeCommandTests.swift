@@ -64,6 +64,28 @@ struct ServeCommandTests {
         #expect(try await server.stop(SIGINT) == 0)
     }
 
+    @Test("gives the same related items as the file, also of a collection that does not exist yet")
+    func includedItems() async throws {
+        let database = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db")))
+        let notes = try database.collection(named: "notes")
+        try await notes.declareReferences([StorageReference("f", to: "folders", onRemoval: .keep)])
+        try await notes.write(Data(#"{"f":"1"}"#.utf8), key: CacheKey("a"))
+        let server = try await tool.serve([path("notes.db"), "--without-tokens"])
+        func query(_ store: String) async throws -> BodegaTool.Outcome {
+            try await tool.run(["query", "\(store)#notes", "--include", "f", "--json"])
+        }
+        for folder in [nil, #"{"id":"1"}"#] {
+            if let folder {
+                try await database.collection(named: "folders").write(Data(folder.utf8), key: CacheKey("1"))
+            }
+            let (local, remote) = (try await query(path("notes.db")), try await query(server.address))
+            let line = #"{"key":"a","json":{"f":"1"},"included":{"f":\#(folder ?? "null")}}"#
+            #expect(local.status == 0 && local.text == line + "\n", "\(local)")
+            #expect(remote.status == 0 && remote.text == local.text, "\(remote)")
+        }
+        #expect(try await server.stop() == 0)
+    }
+
     @Test("serves one collection without tokens, on this machine only")
     func open() async throws {
         let folderOfItems = path("items")
