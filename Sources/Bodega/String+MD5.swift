@@ -51,15 +51,13 @@ extension Sequence<UInt8> {
 
     /// The bytes in lower-case hexadecimal digits.
     package var hexadecimal: String {
-        let bytes = Array(self)
-        return String(unsafeUninitializedCapacity: bytes.count * 2) { characters in
-            // In bounds: two characters for each byte.
-            for (index, byte) in bytes.enumerated() {
-                characters[index * 2] = hexadecimalDigit(byte >> 4) | 0x20
-                characters[index * 2 + 1] = hexadecimalDigit(byte & 0xF) | 0x20
-            }
-            return bytes.count * 2
+        var characters: [UInt8] = []
+        characters.reserveCapacity(underestimatedCount * 2)
+        for byte in self {
+            characters.append(hexadecimalDigit(byte >> 4) | 0x20)
+            characters.append(hexadecimalDigit(byte & 0xF) | 0x20)
         }
+        return String(decoding: characters, as: UTF8.self)
     }
 }
 

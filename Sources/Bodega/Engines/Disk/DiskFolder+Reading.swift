@@ -108,10 +108,9 @@ extension DiskFolder {
         in folder: Int32,
         _ body: (DiskFile) throws -> Result
     ) throws -> Result? {
-        let name = DiskName(key)
         var keyless: DiskFile?
-        for place in [name.home, name.detour, name.original] {
-            guard let place, let file = try DiskFile.open(place, in: folder, self) else { continue }
+        for place in DiskName(key).places {
+            guard let file = try DiskFile.open(place, in: folder, self) else { continue }
             if file.record?.key == key { return try body(file) }
             // A file without a key belongs to the key, unless another file has that key.
             if file.record?.key == nil, keyless == nil { keyless = file }

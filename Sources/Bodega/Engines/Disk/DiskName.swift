@@ -37,6 +37,17 @@ struct DiskName {
         return "emporium-" + hash.finalize().hexadecimal
     }
 
+    /// The names under which the key's file is looked for, in order. The hash is only computed if it is needed.
+    var places: some Sequence<String> {
+        (0..<3).lazy.compactMap { number in
+            switch number {
+            case 0: home
+            case 1: detour
+            default: original
+            }
+        }
+    }
+
     /// Whether the key's file can have a name.
     ///
     /// - Parameter isFound: Returns whether the file with that name is found by another name, too, as on volumes that
@@ -44,8 +55,8 @@ struct DiskName {
     private func canBe(_ name: String, where isFound: (String) throws -> Bool) rethrows -> Bool {
         if let home, home.utf8.elementsEqual(name.utf8) { return true }
         let folded = Self.folded(name)
-        return try [home, detour, original].contains { place in
-            guard let place, Self.folded(place) == folded else { return false }
+        return try places.contains { place in
+            guard Self.folded(place) == folded else { return false }
             return try place.utf8.elementsEqual(name.utf8) || isFound(place)
         }
     }

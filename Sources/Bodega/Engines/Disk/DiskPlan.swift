@@ -162,8 +162,8 @@ struct DiskPlan {
     /// Finds the file of a key, like ``DiskFolder/withFile(of:in:_:)``, in the state after the plan.
     private mutating func locate(_ key: CacheKey, _ name: DiskName) throws -> (place: String, record: DiskRecord)? {
         var keyless: (place: String, record: DiskRecord)?
-        for place in [name.home, name.detour, name.original] {
-            guard let place, let record = try record(of: place) else { continue }
+        for place in name.places {
+            guard let record = try record(of: place) else { continue }
             if record.key == key { return (place, record) }
             if record.key == nil, keyless == nil { keyless = (place, record) }
         }
