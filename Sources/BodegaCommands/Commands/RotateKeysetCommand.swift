@@ -14,6 +14,10 @@ struct RotateKeysetCommand: ConsoleCommand {
             before can't read the re-encrypted items: end them first, and start them with the new file. Only one \
             rotation of a keyset runs at a time.
 
+            If the store is synchronized, the re-encrypted items are sent as changes. Encrypted items can't be merged: \
+            where others have changed one since the last synchronization, one of the two is taken, and the other is \
+            kept, see bodega help outbox conflicts. So synchronize all devices before.
+
             After an interruption, --resume re-encrypts the rest without another new key. If several collections or \
             stores share the keyset, run the command with --resume for each of the others.
 

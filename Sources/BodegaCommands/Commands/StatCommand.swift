@@ -71,7 +71,8 @@ struct StatCommand: ConsoleCommand {
     private static func damage(_ failure: String?) -> ToolError {
         let advice = """
             The file is damaged. Restore it from a backup. If there is none, keep an unchanged copy of it, and try the \
-            command .recover of sqlite3, SQLite's own tool.
+            command .recover of sqlite3, SQLite's own tool, as sqlite.org offers it. Those of some systems, such as \
+            Debian, have no such command.
             """
         guard let failure else { return ToolError(.failure, advice) }
         return ToolError(.failure, "Not all items can be read: \(failure)\nbodega: \(advice)")

@@ -27,10 +27,10 @@ struct SyncCommand: ConsoleCommand {
 
             Encrypted items are synchronized as they are stored; where both have changed one, one of the two is taken.
 
-            Without --follow, the command ends when all changes are sent and read, and prints how many. A change that \
-            REMOTE refuses is parked in the outbox, and holds up no other. The exit status is 1 if one is parked, or \
-            if REMOTE was not reached within --timeout; what is left stays in the outbox. Run the same command again \
-            to continue.
+            Without --follow, the command ends when all changes are sent and read, and prints how many, also if it \
+            fails. A change that REMOTE refuses is parked in the outbox, and holds up no other. The exit status is 1 \
+            if one is parked, or if there was no progress within --timeout; what is left stays in the outbox. Run the \
+            same command again to continue.
 
             With --follow it goes on until Ctrl-C or SIGTERM, with exit status 0, and prints a line for each outcome \
             of a change of LOCAL: accepted, merged, refused or discarded. If the server refuses the token, the file of \
@@ -195,14 +195,14 @@ struct SyncCommand: ConsoleCommand {
         console.interruption.listen(limit: (seconds: 5, status: .interrupted))
         var bar = ProgressBar(console: console, isQuiet: quiet)
         defer { bar.clear() }
-        let summary = try await session.settle(within: timeout, on: console, &bar)
+        let (done, failure) = try await session.settle(within: timeout, on: console, &bar)
         bar.clear()
         if json {
-            try summary.json.withUnsafeBytes(console.output.write)
-        } else if !quiet {
-            try console.output.write(summary.text)
+            try done.json.withUnsafeBytes(console.output.write)
+        } else if !quiet, failure == nil || !done.isEmpty {
+            try console.output.write(done.text)
         }
-        if let error = summary.error { throw error }
+        if let error = failure ?? done.error { throw error }
     }
 
     private func follow(_ session: SyncSession, on console: Console) async throws {

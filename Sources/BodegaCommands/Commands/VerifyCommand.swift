@@ -114,7 +114,8 @@ struct VerifyCommand: ConsoleCommand {
 
     private static let advice = """
         There are problems. Restore the store from a backup. If there is none, keep a copy of it as it is before you \
-        try anything; for an SQLite file there is the command .recover of sqlite3, SQLite's own tool.
+        try anything; for an SQLite file there is the command .recover of sqlite3, SQLite's own tool, as sqlite.org \
+        offers it. Those of some systems, such as Debian, have no such command.
         """
 }
 #endif

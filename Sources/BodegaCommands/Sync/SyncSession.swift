@@ -111,7 +111,10 @@ struct SyncSession: Sendable {
     /// - Parameters:
     ///   - timeout: The time without progress after which it fails.
     ///   - bar: Shows the progress.
-    func settle(within timeout: Double, on console: Console, _ bar: inout ProgressBar) async throws -> SyncSummary {
+    /// - Returns: What was done, and why not everything.
+    func settle(
+        within timeout: Double, on console: Console, _ bar: inout ProgressBar
+    ) async throws -> (done: SyncSummary, failure: (any Error)?) {
         let outcomes = sync.outcomes
         let collecting = Task {
             var all: [SyncOutcome] = []
@@ -119,13 +122,19 @@ struct SyncSession: Sendable {
             return all
         }
         defer { collecting.cancel() }
-        try await wait(within: timeout, on: console, &bar)
-        await sync.pause()
+        var failure: (any Error)?
+        do {
+            try await wait(within: timeout, on: console, &bar)
+            await sync.pause()
+        } catch {
+            // A request may still wait for its answer.
+            failure = error
+        }
         // The outcomes were passed on before the synchronization was settled.
         collecting.cancel()
-        let summary = SyncSummary(await collecting.value, received: counter.received, parked: try await sync.parked())
-        try await place.close()
-        return summary
+        let done = SyncSummary(await collecting.value, received: counter.received, parked: try await sync.parked())
+        if failure == nil { try await place.close() }
+        return (done, failure)
     }
 
     private func wait(within timeout: Double, on console: Console, _ bar: inout ProgressBar) async throws {
@@ -160,8 +169,8 @@ struct SyncSession: Sendable {
                 let reason = failure.map { ": \($0.message)" } ?? "."
                 let time = timeout == timeout.rounded() ? "\(Int(timeout))" : "\(timeout)"
                 let isFull = failure?.code == StorageError.Code.storageFull.rawValue
-                let what = isFull ? "Nothing could be stored" : "\(remote) was not reached"
-                throw try await error("\(what) within \(time) s\(reason)")
+                let what = counter.items > 0 ? "There was no progress with \(remote)" : "\(remote) was not reached"
+                throw try await error("\(isFull ? "Nothing could be stored" : what) within \(time) s\(reason)")
             }
         }
         try await settling.value

@@ -19,6 +19,9 @@ struct SyncSummary: Sendable {
         (self.received, self.parked) = (received, parked)
     }
 
+    /// Whether nothing was done.
+    var isEmpty: Bool { sent + received + merged + parked.count == 0 }
+
     /// The summary as text.
     var text: String {
         var text = "sent \(sent), received \(received)"

@@ -169,6 +169,9 @@ let openAPI = #"""
               "206": {
                 "description": "The part.",
                 "headers": {
+                  "Content-Range": {
+                    "schema": {"type": "string"}, "description": "The place of the part, such as bytes 0-9/200."
+                  },
                   "ETag": {"schema": {"type": "string"}, "description": "A strong tag of the item's bytes."},
                   "Emporium-Created": {
                     "schema": {"type": "integer"},
@@ -200,6 +203,15 @@ let openAPI = #"""
                 }
               },
               "401": {"$ref": "#/components/responses/Unauthorized"},
+              "416": {
+                "description": "The item ends before the range.",
+                "headers": {
+                  "Content-Range": {
+                    "schema": {"type": "string"}, "description": "The size of the item, such as bytes */200."
+                  }
+                },
+                "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+              },
               "4XX": {"$ref": "#/components/responses/Problem"},
               "5XX": {"$ref": "#/components/responses/Problem"}
             }
@@ -600,6 +612,15 @@ let openAPI = #"""
         "responses": {
           "Problem": {
             "description": "A problem, see RFC 9457.",
+            "headers": {
+              "Allow": {
+                "schema": {"type": "string"}, "description": "With the status 405, the methods that the path has."
+              },
+              "Retry-After": {
+                "schema": {"type": "integer"},
+                "description": "With the status 429 or 503, the seconds after which to send the request again."
+              }
+            },
             "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
           },
           "Unauthorized": {

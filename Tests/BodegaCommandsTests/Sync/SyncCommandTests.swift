@@ -134,6 +134,8 @@ struct SyncCommandTests {
                 && result.errors.hasSuffix(
                     " 1 change stays in the outbox. Run the same command again to continue.\n"),
             "\(result.errors)")
+        let json = await bodega("sync", files.path("a.db"), "http://127.0.0.1:9", "--timeout", "1", "--json")
+        #expect(json.status == 1 && json.text == #"{"sent":0,"received":0,"merged":0,"refused":[]}"# + "\n")
         let listed = await bodega("outbox", files.path("a.db")).text
         #expect(["sent", "waiting"].contains { listed == "notes\twritten\t\($0)\tk\t\n" }, "\(listed)")
         // It was never reached, so that another one can be named.

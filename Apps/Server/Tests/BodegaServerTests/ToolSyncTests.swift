@@ -80,11 +80,54 @@ struct ToolSyncTests {
     /// Puts a new token into a file that only its owner can read.
     ///
     /// - Returns: The identifier of the token.
-    private func createToken(in file: String) async throws -> String {
-        let text = try await tool.run(["token", "create", tool.path("tokens.db"), "Test", "--on", "notes"]).text
+    private func createToken(in file: String, for collections: [String] = ["notes"]) async throws -> String {
+        let grants = collections.flatMap { ["--on", $0] }
+        let text = try await tool.run(["token", "create", tool.path("tokens.db"), "Test"] + grants).text
         try Data(text.utf8).write(to: URL(fileURLWithPath: tool.path(file)))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tool.path(file))
         return String(try #require(text.split(separator: "_").dropFirst().first))
+    }
+
+    @Test("and a command that has begun before writes nothing past the outbox", arguments: [false, true])
+    func earlierCommand(isSynchronized: Bool) async throws {
+        if isSynchronized {
+            // The file has an outbox, but for another collection.
+            try await put("0", "0", "a.db#other")
+            #expect(try await tool.run(["sync", "a.db#other", "b.db"]).status == 0)
+        }
+        let importing = try tool.process(["import", "a.db#notes", "--key", "id"])
+        let (input, errors) = (Pipe(), Pipe())
+        (importing.standardInput, importing.standardError) = (input, errors)
+        try importing.start()
+        try input.fileHandleForWriting.write(contentsOf: Data((#"{"id":"1"}"# + "\n").utf8))
+        while try await tool.run(["count", "a.db#notes"]).text != "1\n" {}
+
+        #expect(try await tool.run(["sync", "a.db#notes", "b.db"]).text == "sent 1, received 0\n")
+        try input.fileHandleForWriting.write(contentsOf: Data((#"{"id":"2"}"# + "\n").utf8))
+        try input.fileHandleForWriting.close()
+        let message = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        importing.waitUntilExit()
+        #expect(importing.terminationStatus == 1 && message.contains("Run the program again"), "\(message)")
+        #expect(try await items("a.db") == [#"1 {"id":"1"}"#])
+
+        let lines = Data((#"{"id":"1","v":2}"# + "\n" + #"{"id":"2"}"# + "\n").utf8)
+        #expect(try await tool.run(["import", "a.db#notes", "--key", "id"], input: lines).status == 0)
+        #expect(try await tool.run(["sync", "a.db#notes", "b.db"]).text == "sent 2, received 0\n")
+        #expect(try await items("b.db") == [#"1 {"id":"1","v":2}"#, #"2 {"id":"2"}"#])
+    }
+
+    @Test("and a server of a file refuses writes as soon as the file is synchronized with another")
+    func laterRelay() async throws {
+        try await put("1", "1", "a.db#notes")
+        try await put("1", "1", "a.db#other")
+        let server = try await tool.serve([tool.path("a.db"), "--without-tokens"])
+        try await put("2", "2", server.address + "#notes")
+        #expect(try await tool.run(["sync", "a.db#notes", "b.db"]).text == "sent 2, received 0\n")
+        let refused = try await tool.run(["put", server.address + "#notes", "3"], input: Data("3".utf8))
+        #expect(refused.status == 1 && refused.errors.contains("readOnly"), "\(refused)")
+        try await put("3", "3", server.address + "#other")
+        #expect(try await items("a.db") == ["1 1", "2 2"])
+        #expect(try await server.stop() == 0)
     }
 
     @Test("but not by a server of the synchronized file itself, which would not pass on what its clients write")
@@ -93,6 +136,39 @@ struct ToolSyncTests {
         #expect(try await tool.run(["sync", "a.db#notes", "b.db"]).status == 0)
         let refused = try await tool.run(["serve", "a.db", "--without-tokens", "--port", "0"])
         #expect(refused.status == 64 && refused.errors.contains("synchronized"), "\(refused)")
+    }
+
+    @Test("and sends what it may when the token loses its right to a collection, and gives up the rest")
+    func lostCollection() async throws {
+        for collection in ["notes", "tags"] { try await put("0", "0", "served.db#\(collection)") }
+        let id = try await createToken(in: "token", for: ["notes", "tags"])
+        let server = try await tool.serve([tool.path("served.db"), "--tokens", tool.path("tokens.db")])
+        func sync() async throws -> BodegaTool.Outcome {
+            try await tool.run(["sync", "a.db", server.address, "--token-file", "token", "--timeout", "10"])
+        }
+        for collection in ["notes", "tags"] { try await put("1", "1", "a.db#\(collection)") }
+        #expect(try await sync().text == "sent 2, received 2\n")
+
+        let grant = ["token", "grant", tool.path("tokens.db"), id]
+        #expect(try await tool.run(grant + ["--on", "notes"]).status == 0)
+        for collection in ["tags", "notes"] { try await put("2", "2", "a.db#\(collection)") }
+        let lost = try await sync()
+        #expect(lost.status == 1 && lost.text == "sent 1, received 0\n")
+        #expect(lost.errors.contains(#"The collection "tags" can't be read"#), "\(lost)")
+        #expect(try await items("served.db") == ["0 0", "1 1", "2 2"])
+
+        let discarded = try await tool.run(["outbox", "discard", "a.db", "2", "--collection", "tags"])
+        #expect(discarded.status == 0 && discarded.text == "discarded 1\n", "\(discarded)")
+        #expect(try await tool.run(["get", "a.db#tags", "2"]).status != 0)
+
+        // What was written to it goes when the right comes back.
+        try await put("3", "3", "a.db#tags")
+        #expect(try await sync().status == 1)
+        #expect(try await tool.run(grant + ["--on", "notes", "--on", "tags"]).status == 0)
+        let back = try await sync()
+        #expect(back.status == 0 && back.text == "sent 1, received 0\n", "\(back)")
+        #expect(try await tool.run(["get", "served.db#tags", "3"]).text == "3")
+        #expect(try await server.stop() == 0)
     }
 
     @Test("and goes on with a new token in the file, when the old one was revoked")
@@ -136,14 +212,14 @@ struct ToolSyncTests {
             .trimmingCharacters(in: .newlines)
         let server = try await tool.serve([tool.path("served.db"), "--tokens", tool.path("tokens.db")])
         try await put("1", "k", "a.db#notes")
-        for (collection, environment, reason) in [
-            ("notes", [:], "Give it with BODEGA_TOKEN or --token-file"),
-            ("notes", ["BODEGA_TOKEN": token + "x"], "unauthorized"),
-            ("tags", ["BODEGA_TOKEN": token], "no such collection"),
-        ] as [(String, [String: String], String)] {
+        for (collection, environment, text, reason) in [
+            ("notes", [:], "", "Give it with BODEGA_TOKEN or --token-file"),
+            ("notes", ["BODEGA_TOKEN": token + "x"], "", "unauthorized"),
+            ("tags", ["BODEGA_TOKEN": token], "sent 1, received 1\n", "no such collection"),
+        ] as [(String, [String: String], String, String)] {
             let outcome = try await tool.run(
                 ["sync", "a.db", server.address, "--collection", collection, "--verbose"], environment)
-            #expect(outcome.status == 1 && outcome.output.isEmpty && outcome.errors.contains(reason), "\(outcome)")
+            #expect(outcome.status == 1 && outcome.text == text && outcome.errors.contains(reason), "\(outcome)")
             #expect(!outcome.errors.contains(token))
         }
         // A collection that neither side has is not created.
