@@ -156,7 +156,9 @@ final class SimulatedClient {
         if !simulation.has(.lossesNotReported) {
             simulation.checks.reported(number, draft.outcomes, at: simulation.now)
         }
-        for item in Set(old.keys).union(disk.items.keys) where old[item] != disk.items[item] {
+        // In an order, so that equal seeds report the same in the same order.
+        let changed = Set(old.keys).union(disk.items.keys).filter { old[$0] != disk.items[$0] }
+        for item in changed.sorted(by: { $0.text < $1.text }) {
             simulation.checks.shown(number, item, from: old[item], to: disk.items[item], at: simulation.now)
         }
         if !isBetween {

@@ -125,7 +125,7 @@ struct SimulationChecks {
             return
         }
         let (old, new) = (SimulatedItem(before), SimulatedItem(after))
-        for (member, value) in new.members where old.members[member] != value {
+        for (member, value) in new.members.sorted(by: { $0.key < $1.key }) where old.members[member] != value {
             let place = Place(client: client, item: item, member: member)
             // A device that lags behind can see another value before the one that is back.
             let isBack = broughtBack.contains(Name(token: value, item: item))
