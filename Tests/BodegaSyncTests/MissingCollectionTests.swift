@@ -90,10 +90,12 @@ import Testing
         let (shelf, local) = (Shelf(), MemoryStorageEngine())
         do {
             let sync = try await replica(local, of: shelf)
+            let collections = [try await sync.collection(named: "a"), try await sync.collection(named: "b")]
+            // Nothing is sent before the first pull.
+            try await sync.settled()
             await sync.pause()
-            for name in ["a", "b"] {
-                let collection = try await sync.collection(named: name)
-                for key in ["x", "y"] { try await collection.write(Data(name.utf8), key: Self.key(key)) }
+            for collection in collections {
+                for key in ["x", "y"] { try await collection.write(Data(key.utf8), key: Self.key(key)) }
             }
         }
         shelf.close(["b"])

@@ -243,8 +243,8 @@ struct SyncWork: Sendable {
         }
         do {
             return try await remote.apply(batch) ? .applied : .conflict
-        } catch let failure as StorageError where failure.code == .cannotOpen {
-            // The client may have lost its right to a collection. The changes of others must not wait for it.
+        } catch let failure as StorageError where failure.code == .cannotOpen && batch.isOfAny(collections.isMissing) {
+            // The client has lost its right to a collection, for example. The changes of others don't wait for it.
             do { return try await remote.fence(batch) ? .applied : .conflict } catch is StorageError { throw failure }
         } catch let error as StorageError where error.code == .identifierUsed {
             // It was fenced, or applied with other bytes, for instance encrypted again.
@@ -291,6 +291,11 @@ extension StorageError {
 }
 
 extension SyncBatch {
+    /// Whether the batch changes an item of a collection with a property.
+    fileprivate func isOfAny(_ hasProperty: (_ collection: String) -> Bool) -> Bool {
+        changes.contains { hasProperty($0.collection) }
+    }
+
     /// The item whose change is refused with an error, regardless of the others; `nil` if it is not known.
     ///
     /// A missing right names the item that needs it. Other errors can be about what several items are together.

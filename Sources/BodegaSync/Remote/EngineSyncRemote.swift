@@ -107,7 +107,7 @@ public final class EngineSyncRemote: SyncRemote {
             let opened = opened.withLock { $0 }
             if let engine = opened[collection]?.engine { return engine.receiptsDatabase }
             let databases = opened.values.map(\.engine.receiptsDatabase)
-            guard let database = databases.first ?? nil, databases.allSatisfy({ $0 === database }) else { throw error }
+            guard let database = databases.first, databases.allSatisfy({ $0 === database }) else { throw error }
             return database
         }
     }

@@ -20,8 +20,8 @@ public protocol SyncRemote: Sendable {
     /// - Returns: Whether they were applied. They are not if an item has another version than
     ///   ``SyncBatch/Change/base``; then a copy of the batch that arrives later must not be applied either.
     /// - Throws: A `StorageError`. With the codes `unreachable`, `timedOut` and `inputOutput`, the changes may have
-    ///   been applied or may be applied later. With `cannotOpen`, a collection is not there for the client:
-    ///   ``fence(_:)`` ends the batch, so that its changes of other collections are sent without it.
+    ///   been applied or may be applied later. With `cannotOpen`, nothing was done. If a pull finds one
+    ///   of the collections missing, too, ``fence(_:)`` ends the batch, so that its other changes are sent without it.
     func apply(_ batch: SyncBatch) async throws -> Bool
 
     /// Ensures that changes either have been applied or will never be.

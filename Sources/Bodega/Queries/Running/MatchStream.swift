@@ -40,7 +40,7 @@ extension StorageQuery where Match == FoundItem {
     /// Whether the places of all matches are found as those of a page. Only a page is read by groups of equal keys, see
     /// ``OrderedReading``, and only a page finds out whether a search or the order of an index leads to it earlier.
     private func isPage(limit: Int) -> Bool {
-        let isSortedSearch = search.map { $0.relevance == nil } ?? false && !order.isEmpty
+        let isSortedSearch = search != nil && search?.relevance == nil && !order.isEmpty
         return (order.count > 1 || isSortedSearch) && limit <= 1_024
     }
 }
