@@ -12,6 +12,7 @@ public final class MemoryStorageEngine: StorageBackend {
     let collection: MemoryCollection
     private let origin = StorageOrigin()
     private let clock: @Sendable () -> Date
+    private let pace = TaskPace()
 
     var items: Locked<MemoryItems> { collection.items }
 
@@ -52,11 +53,13 @@ public final class MemoryStorageEngine: StorageBackend {
     }
 
     public func fetch(key: CacheKey) async throws -> Data? {
-        reading { $0.core[key]?.data }
+        await pace.count()
+        return reading { $0.core[key]?.data }
     }
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
-        reading { items in
+        await pace.count()
+        return reading { items in
             StorageAnswer(
                 request.keys.compactMap { key in
                     items.core[key].map { entry in
@@ -75,6 +78,7 @@ public final class MemoryStorageEngine: StorageBackend {
     public func scan(
         _ request: ScanRequest, _ begin: @escaping @Sendable () throws -> StorageReceiver
     ) async throws -> StorageAnswer<ScanOutcome> {
+        await pace.count()
         // A copy, which shares its memory with the items until they change.
         let (items, cursor) = reading { items in
             let cursor = request.needsCursor ? items.startedHistory().cursor : nil
@@ -99,16 +103,19 @@ public final class MemoryStorageEngine: StorageBackend {
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
-        reading { $0.core.entries.map { ($0.key, $0.data) } }
+        await pace.count()
+        return reading { $0.core.entries.map { ($0.key, $0.data) } }
     }
 
     public func fetchKeys() async throws -> [CacheKey] {
-        reading { $0.core.entries.map(\.key) }
+        await pace.count()
+        return reading { $0.core.entries.map(\.key) }
     }
 
     // MARK: Writing
 
     public func write(_ data: Data, key: CacheKey) async throws {
+        await pace.count()
         change(CollectionOfOne(.write(key: key, data: data)))
     }
 
@@ -117,6 +124,7 @@ public final class MemoryStorageEngine: StorageBackend {
     }
 
     public func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+        await pace.count()
         if let group = batch.group { return try await group.join(self, collection: collection.number, batch) }
         let (date, origin) = (now(), batch.origin ?? currentOrigin)
         if batch.heedsReferences, collections.follows(batch.operations, in: collection.name) {
@@ -202,11 +210,13 @@ extension StorageItem {
 extension MemoryStorageEngine: StorageLog {
 
     public func fetchCursor() async throws -> StorageCursor {
-        reading { $0.startedHistory().cursor }
+        await pace.count()
+        return reading { $0.startedHistory().cursor }
     }
 
     public func fetchChanges(_ request: ChangesRequest) async throws -> StorageAnswer<StorageDelta?> {
-        reading { items in
+        await pace.count()
+        return reading { items in
             guard var delta = items.history?.delta(since: request.cursor, excluding: request.excluded) else {
                 var answer = StorageAnswer<StorageDelta?>(nil)
                 answer.report.isOtherLog = items.history?.isOther(request.cursor) ?? !request.cursor.isOfScope

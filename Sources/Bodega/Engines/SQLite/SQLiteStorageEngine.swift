@@ -67,7 +67,7 @@ public final class SQLiteStorageEngine: StorageBackend {
         }
         let cancellation = SQLiteCancellation()
         if request.keys.count <= 256,
-            let items = core.readShortly(
+            let items = await core.readShortly(
                 cancellation,
                 { [table] db in
                     try table.items(request, in: db, cancellation.check)

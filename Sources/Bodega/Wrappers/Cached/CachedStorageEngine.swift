@@ -24,6 +24,7 @@ public import Foundation
 public struct CachedStorageEngine: ForwardingStorageEngine {
     public let base: any StorageBackend
     let cache: StorageCache
+    private let pace = TaskPace()
     private let follower: StorageCacheFollower?
 
     init(base: any StorageBackend, limit: StorageLimit) {
@@ -81,6 +82,7 @@ public struct CachedStorageEngine: ForwardingStorageEngine {
 
     public func fetch(key: CacheKey) async throws -> Data? {
         if StorageMoment.isCurrent { return try await fetch(FetchRequest([key])).value.first?.data }
+        await pace.count()
         let reading = cache.beginReading(key)
         if case .hit(let data) = reading { return data }
         return try await fetch(key, reading, ReadOptions()).value
@@ -91,6 +93,7 @@ public struct CachedStorageEngine: ForwardingStorageEngine {
         guard request.fields == .data, !request.options.needsOriginal, !StorageMoment.isCurrent else {
             return try await forward(.fetch(request)) { try await base.fetch(request) }
         }
+        await pace.count()
         if request.keys.count != 1 { return try await fetchMany(request) }
         let key = request.keys[0]
         let answer = try await fetch(key, cache.beginReading(key), request.options)

@@ -66,7 +66,7 @@ extension SQLiteFile {
         isShort: Bool = false, _ body: @escaping @Sendable (Database, SQLiteCancellation) throws -> Value
     ) async throws -> Value {
         try await untilCancelled { cancellation in
-            if isShort, let value = readShortly(cancellation, { try body($0, cancellation) }) { return value }
+            if isShort, let value = await readShortly(cancellation, { try body($0, cancellation) }) { return value }
             return try await readMany { db in try cancellation.watch(db) { try body(db, cancellation) } }
         }
     }

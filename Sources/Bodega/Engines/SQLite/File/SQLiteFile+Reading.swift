@@ -17,10 +17,16 @@ extension SQLiteFile {
     func readOne<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         if let value = try await readAtMoment(body) { return value }
         return try await LockHolders.shared.repeating {
-            guard readers.tryEnter() else { return try await readManyOnce(body) }
+            guard await tryEnter() else { return try await readManyOnce(body) }
             guard let pool = try poolWithinGate() else { return try await readManyOnce(body) }
             return try await readWithoutWaiting(pool, isTransaction: false, body)
         }
+    }
+
+    /// Admits a reader on its caller's thread if a place is free.
+    private func tryEnter() async -> Bool {
+        await pace.count()
+        return readers.tryEnter()
     }
 
     /// The pool for a reader that has entered the gate, which prevents a suspension from closing it. The reader leaves
@@ -48,12 +54,15 @@ extension SQLiteFile {
     /// tenth of that, which is longer than reading a page of items.
     ///
     /// - Returns: `nil` if the read takes longer, fails, or would have to wait. Then it has to be read elsewhere.
-    func readShortly<Value>(_ cancellation: SQLiteCancellation, _ body: (Database) throws -> Value) -> Value? {
+    func readShortly<Value>(
+        _ cancellation: SQLiteCancellation, _ body: (Database) throws -> Value
+    ) async -> Value? {
         let read = { [lockTimeout] (db: Database) in
             try db.withLockTimeout(0, then: lockTimeout) {
                 try cancellation.watch(db, for: Self.shortTime) { try body(db) }
             }
         }
+        await pace.count()
         if let moment = StorageMoment.state(of: self) as? SQLiteMoment { return moment.readWithoutWaiting(read) }
         guard readers.tryEnter() else { return nil }
         defer { readers.leave() }
@@ -71,7 +80,7 @@ extension SQLiteFile {
     private func readManyOnce<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        guard isOpen, isSmall, readers.tryEnter(), let pool = try poolWithinGate() else {
+        guard isOpen, isSmall, await tryEnter(), let pool = try poolWithinGate() else {
             return try await read(isTransaction: true, body, entering: readers.schedule)
         }
         return try await readWithoutWaiting(pool, isTransaction: true, body)

@@ -55,6 +55,8 @@ package final class SQLiteFile: Sendable {
     let searchUpdates = SQLiteSearchUpdates()
     let watch = SQLiteWatch()
     private let shrinker = SQLiteWALShrinker()
+    /// For reads on their callers' threads.
+    let pace = TaskPace()
     /// Admits every reader.
     let readers: ReaderGate
     /// Limits the number of moments to one less than that of readers. So other readers, which can block the threads
@@ -101,7 +103,10 @@ package final class SQLiteFile: Sendable {
         self.url = url
         self.lockTimeout = Self.limited(lockTimeout)
         self.isWritable = false
-        let connections = Connections.reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
+        let reader = SQLiteReader(path: url.path, lockTimeout: self.lockTimeout) {
+            try Self.closeFormerFiles(at: url.path)
+        }
+        let connections = Connections.reader(reader)
         self.state = Locked(State(access: .open(connections)))
         self.open = { connections }
         self.readers = ReaderGate(count: 1)

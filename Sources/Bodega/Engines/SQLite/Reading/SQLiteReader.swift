@@ -24,6 +24,7 @@ import Musl
 final class SQLiteReader: Sendable {
     private let path: String
     private let lockTimeout: TimeInterval
+    private let prepare: @Sendable () throws -> Void
 
     private struct Session {
         var current: SQLiteReadSession?
@@ -33,9 +34,13 @@ final class SQLiteReader: Sendable {
     private let session = Locked(Session())
 
     /// Refers to a file, which the first read opens.
-    init(path: String, lockTimeout: TimeInterval) {
-        self.path = path
-        self.lockTimeout = lockTimeout
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - lockTimeout: How long, in seconds, a read waits for a lock that another program holds.
+    ///   - prepare: Called each time before the file is opened.
+    init(path: String, lockTimeout: TimeInterval, preparing prepare: @escaping @Sendable () throws -> Void = {}) {
+        (self.path, self.lockTimeout, self.prepare) = (path, lockTimeout, prepare)
     }
 
     deinit {
@@ -106,7 +111,7 @@ final class SQLiteReader: Sendable {
             }
             throw StorageError.system(errno, path, "examined")
         }
-        try SQLiteFile.closeFormerFiles(at: path)
+        try prepare()
         return try SQLiteReadRegistry.opening(identity, by: self) {
             try LockHolders.shared.whileOpening {
                 try SQLiteReadSession(path: path, identity: identity, lockTimeout: lockTimeout)
