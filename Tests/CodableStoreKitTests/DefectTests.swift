@@ -92,6 +92,25 @@ import Testing
         #expect(try long.getCollection().map(\.id) == ["1"])
     }
 
+    /// An object with coders of Foundation.
+    private struct Plain: CodableStoreable, Equatable, Sendable {
+        static var codableStoreIdentifier: KeyPath<Plain, String> { \.id }
+        static var codableStoreCollectionName: String { "Plain" }
+        static var codableStoreCoder: Coder { (JSONEncoder(), JSONDecoder()) }
+        let id: String
+    }
+
+    @Test("A damaged file at which Foundation's decoder crashes is reported")
+    func bracketAtTheEnd() throws {
+        let store = CodableStore<Plain>(engine: .fileSystem(in: folder.directory))
+        store.save([Plain(id: "a"), Plain(id: "b")])
+        let file = folder.file("Default/Plain/a")
+        #expect(FileManager.default.fileExists(atPath: file.path))
+        try Data(repeating: UInt8(ascii: "["), count: 513).write(to: file)
+        #expect(try store.fetchCollection().objects == [Plain(id: "b")])
+        #expect(throws: StorageError.self) { try store.get(identifier: "a") }
+    }
+
     @Test("Defect 14: an undecodable file is reported with its path and key, stays, and does not hide others")
     func undecodable() throws {
         let store = CodableStore<Listed>(engine: .fileSystem(in: folder.directory))

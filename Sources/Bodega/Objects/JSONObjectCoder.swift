@@ -70,7 +70,7 @@ public struct JSONObjectCoder: ObjectCoder {
     public func decode<Object: Decodable>(_ type: Object.Type, from data: Data) throws -> Object {
         switch coders {
         case .record(_, let decoder): try decoder.decode(type, from: data)
-        case .foundation(_, let decoder): try decoder.decode(type, from: data)
+        case .foundation(_, let decoder): try decoder.decode(type, from: data.withoutBracketAtTheEnd)
         }
     }
 
@@ -91,7 +91,11 @@ public struct JSONObjectCoder: ObjectCoder {
         case .record(_, let decoder): decoder.decode(type, fromEach: records, receive: receive, failure: failure)
         case .foundation(_, let decoder):
             for record in records {
-                do { receive(try decoder.decode(type, from: record)) } catch { failure(error) }
+                do {
+                    receive(try decoder.decode(type, from: record.withoutBracketAtTheEnd))
+                } catch {
+                    failure(error)
+                }
             }
         }
     }

@@ -34,10 +34,15 @@ struct Codec<Object: BaseCodableStoreable> {
     /// Decodes a record.
     func decode(_ data: Data, _ key: CacheKey) throws(StorageError) -> Object {
         do {
-            return try coder.decoder.decode(Object.self, from: data)
+            return try decode(record: data)
         } catch {
             throw Self.undecodable(key, error)
         }
+    }
+
+    private func decode(record: Data) throws -> Object {
+        let decoder = coder.decoder
+        return try decoder.decode(Object.self, from: decoder is JSONDecoder ? record.withoutBracketAtTheEnd : record)
     }
 
     /// Decodes records in order, and calls one of the closures for each.
@@ -55,7 +60,7 @@ struct Codec<Object: BaseCodableStoreable> {
             return decoder.decode(Object.self, fromEach: records, receive: receive, failure: failure)
         }
         for record in records {
-            do { receive(try coder.decoder.decode(Object.self, from: record)) } catch { failure(error) }
+            do { receive(try decode(record: record)) } catch { failure(error) }
         }
     }
 

@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import RecordCoder
 
 extension IdentifierText {
 
@@ -27,7 +28,7 @@ extension IdentifierText {
 
     private static func decoded<Value: Decodable>(_ text: String, _ type: Value.Type) -> Any? {
         do {
-            return try JSONDecoder().decode(type, from: Data(text.utf8))
+            return try JSONDecoder().decode(type, from: Data(text.utf8).withoutBracketAtTheEnd)
         } catch {
             // The text is not a value of this type.
             return nil

@@ -97,17 +97,19 @@ public struct RecordDecoder: Sendable {
         }
         let decoder = JSONDecoder()
         decoder.userInfo = userInfo
-        return try decoder.decode(type, from: Self.withoutBracketAtTheEnd(data))
+        return try decoder.decode(type, from: data.withoutBracketAtTheEnd)
     }
+}
 
-    /// Returns a text that does not end with an opening bracket. If such a bracket is nested too deeply, `JSONDecoder`
+extension Data {
+    /// A JSON text that does not end with an opening bracket. If such a bracket is nested too deeply, `JSONDecoder`
     /// reads past the end of the text and crashes.
-    private static func withoutBracketAtTheEnd(_ text: Data) -> Data {
+    package var withoutBracketAtTheEnd: Data {
         // In UTF-16 and UTF-32, zeros precede or follow the bracket, and must do the same with the added space.
-        let behind = text.suffix(4).reversed().prefix { $0 == 0 }
-        let rest = text.dropLast(behind.count)
-        guard let last = rest.last, last == UInt8(ascii: "[") || last == UInt8(ascii: "{") else { return text }
+        let behind = suffix(4).reversed().prefix { $0 == 0 }
+        let rest = dropLast(behind.count)
+        guard let last = rest.last, last == UInt8(ascii: "[") || last == UInt8(ascii: "{") else { return self }
         let before = rest.dropLast().suffix(3).reversed().prefix { $0 == 0 }
-        return text + before + [UInt8(ascii: " ")] + behind
+        return self + before + [UInt8(ascii: " ")] + behind
     }
 }

@@ -94,6 +94,19 @@ private struct Quote: Codable, Equatable {
         #expect(await storage.object(forKey: CacheKey("1")) == dolly)
     }
 
+    @Test("A damaged record at which Foundation's decoder crashes is reported", arguments: [0, 1])
+    func bracketAtTheEnd(others: Int) async throws {
+        let engine = MemoryStorageEngine()
+        let coder = JSONObjectCoder(encoder: JSONEncoder(), decoder: JSONDecoder())
+        let storage = ObjectStorage<Quote>(storage: engine, coder: coder)
+        for number in 0...others {
+            try await engine.write(Data(repeating: UInt8(ascii: "["), count: 513), key: CacheKey("\(number)"))
+        }
+        let fetched = try await storage.fetchAllObjects()
+        #expect(fetched.undecodable.map(\.code) == Array(repeating: .decodingFailed, count: others + 1))
+        await #expect(throws: StorageError.self) { try await storage.fetchObject(forKey: CacheKey("0")) }
+    }
+
     @Test("Methods for several objects make one call to the engine")
     func oneCall() async throws {
         let engine = RecordingStorageEngine(MemoryStorageEngine())
