@@ -93,10 +93,13 @@ struct Replica {
     let sync: StorageSync
     let notes: SyncedStorageEngine
 
-    init(of server: MemoryStorageEngine, policy: SyncConflictPolicy = .laterWins) async throws {
+    init(
+        of server: MemoryStorageEngine, policy: SyncConflictPolicy = .laterWins,
+        maximumDelay: Duration = SyncOptions().maximumDelay
+    ) async throws {
         remote = ScriptedRemote(server)
         var options = SyncOptions()
-        options.policy = policy
+        (options.policy, options.maximumDelay) = (policy, maximumDelay)
         sync = try await StorageSync(
             local: { [local] in local.collection(named: $0) }, remote: remote, options: options)
         notes = try await sync.collection(named: "notes")

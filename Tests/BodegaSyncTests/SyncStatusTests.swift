@@ -28,6 +28,30 @@ import Testing
         for await status in sync.statusUpdates where status.pending == 0 { break }
     }
 
+    /// A listener was woken with a lock held that the end of a cancelled listener waits for, and the other way round.
+    @Test func `Listeners that are cancelled while the status changes hold nothing up`() async throws {
+        let replica = try await Replica(of: MemoryStorageEngine())
+        let (sync, notes) = (replica.sync, replica.notes)
+        await sync.pause()
+        let (count, isDone) = (1_000, Locked(false))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    while !isDone.withLock({ $0 }) {
+                        let listener = Task { for await _ in sync.statusUpdates {} }
+                        for _ in 0..<3 { await Task.yield() }
+                        listener.cancel()
+                        await listener.value
+                    }
+                }
+            }
+            for number in 0..<count { try await notes.write(Data("{}".utf8), key: CacheKey("\(number)")) }
+            isDone.withLock { $0 = true }
+            try await group.waitForAll()
+        }
+        for await status in sync.statusUpdates where status.pending == count { break }
+    }
+
     @Test func `Credentials that the app can't renew are tried again`() async throws {
         let (local, server) = (MemoryStorageEngine(), MemoryStorageEngine())
         let isValid = Locked(false)

@@ -14,7 +14,11 @@ extension SimulatedClient {
     func perform(_ effect: SyncMachine.Effect, _ program: Program) {
         guard program.isRunning, !crashes() else { return }
         switch effect {
-        case .prepare(let limit): later(program, upTo: 20) { [unowned self] in prepare(limit, program) }
+        case .prepare(let limit, let wakes):
+            later(program, upTo: 20) { [unowned self] in
+                if wakes { program.resting.wake() }
+                prepare(limit, program)
+            }
         case .send(let id): send(id, program)
         case .fence(let id): fence(id, program)
         case .pull(let answers): pull(answers, program)
@@ -48,7 +52,10 @@ extension SimulatedClient {
             program.collections.contains(collection)
                 && (disk.cursors[collection] != nil || simulation.has(.sentBeforePull))
         }
-        let candidates = disk.records.keys.filter { canSend($0.collection) }.sorted { $0.text < $1.text }
+        let sendable = disk.records.keys.filter { canSend($0.collection) }.sorted { $0.text < $1.text }
+        let candidates = sendable.filter { item in
+            disk.records[item]?.edit.map { program.resting.mayBeSent(item, $0) } ?? true
+        }
         let request = transact { draft in
             draft.take(candidates, upTo: limit, maximumBytes: .max, where: canSend)
                 .flatMap { request in draft.requests.first { $0.id == request.id } }

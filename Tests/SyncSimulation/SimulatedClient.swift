@@ -23,6 +23,7 @@ final class SimulatedClient {
         var collections: Set<String>
         var isRunning = true
         var timer = 0
+        var resting = RestingItems()
 
         init(_ machine: SyncMachine, _ collections: Set<String>) {
             (self.machine, self.collections) = (machine, collections)
@@ -176,6 +177,13 @@ final class SimulatedClient {
 
     func isParked(_ item: SyncItemID) -> Bool { disk.records[item]?.edit?.failure != nil }
 
+    /// Whether an item waits for an answer that never comes, while no others are answered.
+    func isResting(_ item: SyncItemID) -> Bool {
+        guard let record = disk.records[item], record.sent == nil, let edit = record.edit else { return false }
+        let tokens = edit.data.map { Array(SimulatedItem($0).members.values) } ?? []
+        return edit.attempts >= OutboxDraft.maximumAttempts && simulation.hasSilent(tokens + groupTokens(of: item))
+    }
+
     /// The numbers in the items that are sent with an item.
     func groupTokens(of item: SyncItemID) -> [Int] {
         guard let id = disk.records[item]?.edit?.group, let group = disk.groups[id] else { return [] }
@@ -192,7 +200,7 @@ final class SimulatedClient {
 
     func partialDifference(_ items: [SyncItemID: Data]) -> String {
         var differences: [String] = []
-        for (item, record) in disk.records {
+        for (item, record) in disk.records where !isResting(item) {
             var members = [item]
             if let group = record.edit?.group.flatMap({ disk.groups[$0] }) {
                 members = group.members.filter { disk.records[$0]?.edit?.group == record.edit?.group }
@@ -217,9 +225,10 @@ final class SimulatedClient {
     func difference(_ items: [SyncItemID: Data]) -> String {
         var differences: [String] = []
         for (item, record) in disk.records where record.edit?.failure == nil || record.sent != nil {
-            differences.append("\(item.text) is pending")
+            if !isResting(item) { differences.append("\(item.text) is pending") }
         }
-        for item in Set(items.keys).union(disk.items.keys) where items[item] != disk.items[item] && !isParked(item) {
+        for item in Set(items.keys).union(disk.items.keys)
+        where items[item] != disk.items[item] && !isParked(item) && !isResting(item) {
             let own = disk.items[item].map { String(decoding: $0, as: UTF8.self) } ?? "nothing"
             let other = items[item].map { String(decoding: $0, as: UTF8.self) } ?? "nothing"
             differences.append("\(item.text) is \(own) instead of \(other)")

@@ -127,6 +127,8 @@ package final class Simulation {
 
     func makeSilent(_ token: Int) { silent.insert(token) }
 
+    func hasSilent(_ tokens: [Int]) -> Bool { tokens.contains(where: silent.contains) }
+
     // MARK: Messages
 
     /// Sends a message to the server.
@@ -178,7 +180,7 @@ package final class Simulation {
     func apply(_ id: UUID, _ changes: [SyncChange], from client: SimulatedClient) -> Reply {
         if !client.isAuthorized { return .unauthorized }
         let tokens = changes.flatMap { change in change.data.map { Array(SimulatedItem($0).members.values) } ?? [] }
-        if tokens.contains(where: silent.contains) { return .none }
+        if hasSilent(tokens) { return .none }
         var changes = changes
         if has(.noConditions) {
             changes = changes.map { SyncChange(item: $0.item, base: server.items[$0.item], data: $0.data) }
@@ -286,7 +288,7 @@ package final class Simulation {
                 }
             }
         }
-        checks.checkWrites(server.items, at: now) { clients[$0].isParked($1) }
+        checks.checkWrites(server.items, at: now) { clients[$0].isParked($1) || clients[$0].isResting($1) }
     }
 }
 

@@ -31,8 +31,9 @@ package struct OutboxDraft: Sendable {
     let newID: @Sendable () -> UUID
     let maximumItems: Int
 
-    /// The number of attempts without an outcome after which an item that is sent alone is parked.
-    static let maximumAttempts = 3
+    /// The number of attempts without an outcome after which an item that is sent alone is parked, if others are
+    /// answered.
+    package static let maximumAttempts = 3
 
     /// Creates an empty part.
     ///
@@ -304,9 +305,10 @@ extension OutboxDraft {
             (edit.attempts, edit.cause) = (sent.attempts, sent.cause)
             switch answer {
             case .refused(let failure, _) where isFinal: edit.failure = failure
-            case .unanswered(let failure) where isFinal:
+            case .unanswered(let failure, let others) where isFinal:
                 edit.attempts += 1
-                if edit.attempts >= Self.maximumAttempts { edit.failure = failure }
+                // Otherwise nothing shows that the item is the reason.
+                if edit.attempts >= Self.maximumAttempts, others { edit.failure = failure }
             default: break
             }
             if let failure = edit.failure { outcomes.append(SyncOutcome(item: item, .refused(failure))) }

@@ -64,8 +64,8 @@ extension SyncMachine {
 
     /// What is to be done. Each effect but ``wait(until:)`` is answered by an event.
     package enum Effect: Hashable, Sendable {
-        /// Take changes from the outbox, at most those of so many groups.
-        case prepare(limit: Int)
+        /// Take changes from the outbox, at most those of so many groups, after ``RestingItems/wake()`` if so.
+        case prepare(limit: Int, waking: Bool)
         /// Send a request.
         case send(UUID)
         /// Ensure that a request has been applied or never will be.
@@ -99,6 +99,8 @@ extension SyncMachine {
         package var maximumGroups = 128
         /// The number of failures of a request, while pulls succeed, after which it is fenced.
         package var maximumFailures = 2
+        /// The time after which items are sent again that were not answered while no others were.
+        package var rest = Duration.seconds(60)
         /// The number of conflicts in a row after which there is a delay before the next request, up to ``firstDelay``.
         package var maximumConflicts = 4
         /// The time between pulls if the remote database does not signal its changes.

@@ -15,7 +15,7 @@ package import Foundation
 /// 4. ``Effect/pull(settling:)`` reads what has changed, and ends the requests that were answered before. Only then are
 ///    their items' versions known, so that no older version is shown in between.
 /// 5. A request that is refused is divided, until an item is alone, and parked. So is one that is never answered while
-///    others are: it is fenced first, so that it will never be applied.
+///    others are: it is fenced first, so that it will never be applied. While no others are answered, its items rest.
 /// 6. A request of another program is sent, too, if it stays without an outcome: the program may have ended.
 /// 7. After a failure, each lane waits: a random time up to a limit that doubles.
 package struct SyncMachine: Sendable {
@@ -35,6 +35,7 @@ package struct SyncMachine: Sendable {
         /// The failures in a row, for the delay.
         var failures = 0
         var lastFailure: Duration?
+        var firstFailure: Duration?
         /// The failures while the remote database could be reached.
         var suspicions = 0
         /// Whether the last answer was that it can't be applied now.
@@ -66,15 +67,15 @@ package struct SyncMachine: Sendable {
     private var incomplete = Lane()
     /// The wait after conflicts in a row.
     private var conflicts = Lane()
+    /// When a request was answered last.
+    private var lastAnswer: Duration?
+    /// The rest of items that were not answered while no others were; `nil` if there are none.
+    private var rest: (until: Duration, error: SyncFailure)?
     private var authorization = Authorization.valid
-
-    private enum Authorization: Sendable { case valid, missing, asking, refused(until: Duration) }
-
-    /// The waits of a lane after failures.
-    private struct Lane: Sendable {
-        var failures = 0
-        var notBefore = Duration.zero
-    }
+    /// Whether nothing was accepted since the app has given credentials.
+    private var isUnproven = false
+    /// How often credentials were not accepted that the app had just given.
+    private var rejections = 0
 
     /// Creates a machine that is paused.
     ///
@@ -107,7 +108,7 @@ package struct SyncMachine: Sendable {
             case .answered, .settling: break
             }
         }
-        return nil
+        return rest?.error
     }
 }
 
@@ -141,14 +142,21 @@ extension SyncMachine {
             // There may be more, or the next look finds that there are none.
             hasChanges = true
             add(id, .waiting(until: now))
-        case .answered(let id, let answer): take(answer, of: id, now)
+        case .answered(let id, let answer):
+            lastAnswer = now
+            if rest != nil { rest?.until = now }
+            take(answer, of: id, now)
         case .unanswered(let id, let failure): take(failure, of: id, now)
         case .fenced(let id, let wasApplied):
             guard let request = requests[id] else { break }
+            if wasApplied { return take(.applied, of: id, now) }
             let error = request.error ?? SyncFailure(code: "timedOut", message: "There was no answer.")
-            take(wasApplied ? .applied : .unanswered(error), of: id, now)
+            let others = lastAnswer.map { $0 > request.firstFailure ?? now } ?? false
+            if !others { rest = (now + limits.rest, error) }
+            take(.unanswered(error, others: others), of: id, now)
         case .pulled(let missing):
             isPulling = false
+            accept()
             (pull, lastPull) = (Lane(), now)
             if let missing {
                 incomplete.failures += 1
@@ -176,15 +184,20 @@ extension SyncMachine {
         case .storageFailed(.pulling, let failure): handle(.pullFailed(failure), now)
         case .reauthorized(let hasCredentials):
             authorization = hasCredentials ? .valid : .refused(until: now + limits.maximumDelay)
+            isUnproven = hasCredentials
             if hasCredentials { hurry(now) }
         case .elapsed: break
         }
     }
 
     private mutating func hurry(_ now: Duration) {
-        if case .refused = authorization { authorization = .valid }
+        switch authorization {
+        case .refused, .rejected: authorization = .valid
+        case .valid, .missing, .asking: break
+        }
         (push, pull, conflicts) = (Lane(), Lane(), Lane())
         (hasChanges, needsPull) = (true, true)
+        if rest != nil { rest?.until = now }
         for (id, request) in requests where !request.isOthers {
             requests[id]?.isPostponed = false
             // Also one that fails while others don't, and for which a server has asked to wait.
@@ -211,6 +224,7 @@ extension SyncMachine {
         case .sending, .waiting, .fencing: break
         }
         requests[id]?.state = .answered(answer)
+        accept()
         push = Lane()
         switch answer {
         case .applied: conflicts = Lane()
@@ -235,6 +249,7 @@ extension SyncMachine {
         let isSuspicious = !failure.isPostponed && lastPull.map { $0 >= request.lastFailure ?? start } ?? false
         requests[id]?.isPostponed = failure.isPostponed
         requests[id]?.lastFailure = now
+        requests[id]?.firstFailure = request.firstFailure ?? now
         requests[id]?.failures += 1
         requests[id]?.error = failure.error
         if isSuspicious {
@@ -244,7 +259,7 @@ extension SyncMachine {
         }
         let delay = delay(after: requests[id]?.failures ?? 1, failure)
         requests[id]?.state = .waiting(until: now + delay)
-        if failure.isUnauthorized { authorize() }
+        if failure.isUnauthorized { authorize(after: failure, now) }
         // A pull finds out whether the remote database can be reached.
         needsPull = true
     }
@@ -253,12 +268,21 @@ extension SyncMachine {
         self[keyPath: lane].failures += 1
         let delay = delay(after: self[keyPath: lane].failures, failure)
         self[keyPath: lane].notBefore = now + delay
-        if failure.isUnauthorized { authorize() }
+        if failure.isUnauthorized { authorize(after: failure, now) }
     }
 
-    private mutating func authorize() {
-        if case .valid = authorization { authorization = .missing }
+    private mutating func authorize(after failure: Failure, _ now: Duration) {
+        guard case .valid = authorization else { return }
+        if isUnproven {
+            rejections += 1
+            authorization = .rejected(until: now + delay(after: rejections, failure))
+        } else {
+            authorization = .missing
+        }
     }
+
+    /// Takes note that the remote database has accepted the credentials.
+    private mutating func accept() { (isUnproven, rejections) = (false, 0) }
 
     /// A random delay after a number of failures: "full jitter" in M. Brooker, Exponential Backoff and Jitter, AWS
     /// Architecture Blog, 2015.
@@ -298,7 +322,10 @@ extension SyncMachine {
         case .refused(let until) where until <= now:
             // They may be accepted again, or be others without a call of the app.
             authorization = .valid
-        case .refused(let until): return [.wait(until: until)]
+        case .rejected(let until) where until <= now:
+            authorization = .asking
+            return [.reauthorize]
+        case .refused(let until), .rejected(let until): return [.wait(until: until)]
         }
         for id in order {
             guard let request = requests[id], case .waiting(let until) = request.state else { continue }
@@ -317,6 +344,9 @@ extension SyncMachine {
         if let time = lookAgain {
             if time <= now { (hasChanges, lookAgain) = (true, nil) } else { wait(until: time) }
         }
+        if let rest {
+            if rest.until <= now { hasChanges = true } else { wait(until: rest.until) }
+        }
         if hasChanges, !isPreparing {
             // A request that takes long must not hold up others.
             let free = order.compactMap { requests[$0]?.startOfPatience }.max().map { $0 + limits.patience } ?? now
@@ -328,7 +358,9 @@ extension SyncMachine {
                 wait(until: start)
             } else {
                 (isPreparing, hasChanges) = (true, false)
-                effects.append(.prepare(limit: limits.maximumGroups))
+                let wakes = rest.map { $0.until <= now } ?? false
+                if wakes { rest = nil }
+                effects.append(.prepare(limit: limits.maximumGroups, waking: wakes))
             }
         }
         var poll = limits.pollInterval.map { (lastPull ?? now) + $0 }
@@ -361,21 +393,5 @@ extension SyncMachine {
             default: false
             }
         }
-    }
-}
-
-/// Random numbers.
-///
-/// Source: S. Vigna, splitmix64, https://prng.di.unimi.it/splitmix64.c.
-private struct RandomNumbers: Sendable {
-    var state: UInt64
-
-    /// A number from 0 to 1.
-    mutating func fraction() -> Double {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Double((bits ^ (bits >> 31)) >> 11) / Double(UInt64(1) << 53)
     }
 }

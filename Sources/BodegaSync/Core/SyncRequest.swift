@@ -46,7 +46,9 @@ package enum SyncAnswer: Hashable, Sendable {
     /// The changes are not accepted; because of that of one item, regardless of the others, if it is known.
     case refused(SyncFailure, of: SyncItemID? = nil)
     /// There was no answer in several attempts, and the changes will never be applied.
-    case unanswered(SyncFailure)
+    ///
+    /// - Parameter others: Whether others were answered in the meantime, so that it is the changes that are not.
+    case unanswered(SyncFailure, others: Bool)
 
     /// Whether its changes are sent again in two parts. Each part of a request without an answer would wait for several
     /// answers that never come, so there each group is sent alone.

@@ -298,7 +298,8 @@ struct OutboxStorage: Sendable {
 
     /// Items whose changes can be sent, the oldest first, and their records.
     func candidates(
-        limit: Int, maximumBytes: Int, where canSend: @escaping @Sendable (_ collection: String) -> Bool
+        limit: Int, maximumBytes: Int,
+        where canSend: @escaping @Sendable (SyncItemID, OutboxRecord.Edit) -> Bool
     ) async throws -> (items: [SyncItemID], records: [SyncItemID: ReadRecord]) {
         struct Found: Sendable {
             var items: [SyncItemID] = []
@@ -308,7 +309,7 @@ struct OutboxStorage: Sendable {
         }
         let found = Locked(Found(room: RequestRoom(groups: limit)))
         try await scan { item, record, data in
-            guard let edit = record.edit, edit.failure == nil, record.sent == nil, canSend(item.collection) else {
+            guard let edit = record.edit, edit.failure == nil, record.sent == nil, canSend(item, edit) else {
                 return true
             }
             return found.withLock { found in

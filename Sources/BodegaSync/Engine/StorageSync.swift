@@ -138,6 +138,9 @@ public final class StorageSync: StorageDatabase, Observable {
     public var outcomes: AsyncStream<SyncOutcome> { state.outcomes() }
 
     /// Pauses: nothing more is sent or read. Writes go to the outbox.
+    ///
+    /// Until it goes on, ``status`` counts the changes that this program makes, and not those that other programs on
+    /// the same database write or send. ``pending(limit:)`` and ``parked()`` read them.
     public func pause() async {
         await runner.pause()
         state.update { $0.isPaused = true }

@@ -44,6 +44,7 @@ actor SyncRunner {
     func begin() async throws {
         var limits = SyncMachine.Limits()
         limits.maximumDelay = options.maximumDelay
+        limits.rest = options.maximumDelay * 8
         if !work.remote.signalsChanges { limits.pollInterval = options.pollInterval }
         if hasEnded { return }
         machine = SyncMachine(seed: .random(in: .min ... .max), limits: limits)
@@ -134,9 +135,9 @@ actor SyncRunner {
     /// - Returns: The event that answers it; `nil` if the runner has ended.
     private func result(of effect: SyncMachine.Effect) async -> SyncMachine.Event? {
         switch effect {
-        case .prepare(let limit):
+        case .prepare(let limit, let wakes):
             do {
-                let (request, all) = try await work.prepare(limit: limit)
+                let (request, all) = try await work.prepare(limit: limit, waking: wakes)
                 return .prepared(request?.id, all: all)
             } catch {
                 return failed(error).map { .storageFailed(.preparing, $0) }
@@ -184,6 +185,7 @@ actor SyncRunner {
         // The other program goes on.
         if failure.isOvertaken { return failure }
         syncLogger.debug("Synchronization failed. Retrying…", metadata: ["error": "\(error)"])
+        if failure.isUnauthorized { report(.needsCredentials(true)) }
         report(.failed(failure.error))
         return failure
     }

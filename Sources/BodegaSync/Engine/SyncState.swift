@@ -27,6 +27,10 @@ final class SyncState: Sendable {
         var mustCountParked = true
         /// Those who wait for the end of all transactions up to one.
         var waiting: [(last: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        /// Whether the listeners don't have the status yet.
+        var hasNews = false
+        /// Whether a thread passes the status on.
+        var isPassingOn = false
         weak var owner: StorageSync?
     }
 
@@ -67,12 +71,34 @@ final class SyncState: Sendable {
             content.withLock { content in
                 let old = content.status
                 change(&content)
-                if content.status == old { return }
-                for listener in content.updates.values { listener.yield(content.status) }
+                if content.status != old { content.hasNews = true }
             }
         }
-        guard let owner = content.withLock({ $0.owner }) else { return set() }
-        registrar.withMutation(of: owner, keyPath: \.status) { set() }
+        if let owner = content.withLock({ $0.owner }) {
+            registrar.withMutation(of: owner, keyPath: \.status) { set() }
+        } else {
+            set()
+        }
+        passOn()
+    }
+
+    /// Passes the status on to the listeners, without the lock: to wake a task, Swift takes a lock of that task, which
+    /// it holds when it ends the streams of a task that is cancelled.
+    private func passOn() {
+        var mayBegin = true
+        while true {
+            let news = content.withLock { [mayBegin] content -> (SyncStatus, [AsyncStream<SyncStatus>.Continuation])? in
+                // One thread at a time, so that the last status comes last.
+                if mayBegin, content.isPassingOn { return nil }
+                content.isPassingOn = content.hasNews
+                guard content.hasNews else { return nil }
+                content.hasNews = false
+                return (content.status, Array(content.updates.values))
+            }
+            guard let (status, listeners) = news else { return }
+            for listener in listeners { listener.yield(status) }
+            mayBegin = false
+        }
     }
 
     func take(_ report: SyncReport) {

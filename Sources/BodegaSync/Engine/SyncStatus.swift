@@ -34,7 +34,8 @@ public struct SyncOptions: Sendable {
     /// The time between pulls from a remote database that does not signal its changes; by default 30 seconds.
     public var pollInterval = Duration.seconds(30)
     /// Called when the credentials are not accepted. It gets new ones, for example by a login, and returns whether the
-    /// remote database accepts those. By default, the old ones are tried again after a delay.
+    /// remote database accepts those. If it does not, this is called again, after delays that grow. By default, the old
+    /// ones are tried again after a delay.
     public var reauthorize: @Sendable () async -> Bool = { false }
 
     /// Creates the default options.

@@ -92,6 +92,7 @@ struct SyncWork: Sendable {
     let origin = StorageOrigin()
     /// Requests that were taken from the outbox and not sent yet.
     private let prepared = Locked<[UUID: SyncRequest]>([:])
+    private let resting = Locked(RestingItems())
 
     private static let partSize = 500
     static let maximumBytes = 1 << 20
@@ -188,8 +189,9 @@ struct SyncWork: Sendable {
     /// Takes changes from the outbox for a request.
     ///
     /// - Returns: The request, and all without an outcome, also those of other programs.
-    func prepare(limit: Int) async throws -> (request: SentRequest?, all: [SentRequest]) {
+    func prepare(limit: Int, waking wakes: Bool) async throws -> (request: SentRequest?, all: [SentRequest]) {
         let limit = min(limit, remote.maximumItems)
+        if wakes { resting.withLock { $0.wake() } }
         let place = try await outbox.fetchPlace()
         // Changes of collections that this program has not opened wait. So do those before the first pull: the log
         // shows what becomes of a request only after its cursor.
@@ -197,7 +199,10 @@ struct SyncWork: Sendable {
             collections.collection(name) != nil && !collections.isMissing(name) && place.hasPulled(name)
         }
         let (items, known) = try await outbox.candidates(
-            limit: limit, maximumBytes: Self.maximumBytes, where: canSend)
+            limit: limit, maximumBytes: Self.maximumBytes
+        ) { [resting] item, edit in
+            canSend(item.collection) && resting.withLock { $0.mayBeSent(item, edit) }
+        }
         if items.isEmpty { return (nil, place.requests.filter(collections.concern)) }
         let (request, all) = try await transact(items, known: known, needsPlace: true) { draft in
             (
