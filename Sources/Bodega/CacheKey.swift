@@ -160,3 +160,11 @@ extension CacheKey: Codable {
         try container.encode(kind, forKey: .kind)
     }
 }
+
+extension Sequence where Element: Hashable {
+    /// The elements without those that are equal to earlier ones.
+    package var withoutRepetitions: [Element] {
+        var known: Set<Element> = []
+        return filter { known.insert($0).inserted }
+    }
+}

@@ -1,7 +1,7 @@
 /// An engine that returns some keys without reading all.
 package protocol SampledStorageEngine: StorageEngine {
 
-    /// Returns some keys, among them the first ones if the engine is ordered.
+    /// Returns some keys, among them the first ones if the engine is ordered, and the last ones if that is quick.
     ///
     /// - Parameter count: The approximate number of keys; at most twice as many are returned.
     func fetchSomeKeys(_ count: Int) async throws -> [CacheKey]

@@ -1,5 +1,5 @@
 package import Bodega
-import Foundation
+package import Foundation
 package import RecordCoder
 
 extension StorageItem {
@@ -19,13 +19,13 @@ extension StorageItem {
 
     /// Reads a line of an answer, which can be one of very many.
     ///
-    /// - Returns: The item and the number of its scan.
-    package static func read(_ line: JSONPart) throws -> (scan: Int, item: StorageItem) {
+    /// - Returns: The item and the number of its scan; `nil` if the line has no key.
+    package static func read(_ line: Data) throws -> (scan: Int, item: StorageItem)? {
         var (scan, kind) = (0, CacheKey.Kind.hashed)
         var name: String?
         var item = StorageItem(key: CacheKey(""))
         var (created, updated): (Int?, Int?)
-        try line.forEachMember { member, value in
+        try JSONPart.forEachMember(of: line) { member, value in
             switch member {
             case "scan": scan = try value.int()
             case "key": name = try value.string()
@@ -41,7 +41,7 @@ extension StorageItem {
             default: break
             }
         }
-        guard let name else { throw line.error("an item") }
+        guard let name else { return nil }
         item.key = CacheKey(identity: name, kind: kind)
         if let created, let updated {
             item.dates = StorageDates(

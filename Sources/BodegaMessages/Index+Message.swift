@@ -10,7 +10,7 @@ extension StorageIndex.Member: JSONObjectMember, JSONReadable {
     package init(_ part: JSONPart) throws {
         let members = try part.members()
         try members.check(names: ["path", "text"])
-        self.init(try members.required("path").string(), isForText: try members["text"]?.bool() ?? true)
+        self.init(try members.required("path").path(), isForText: try members["text"]?.bool() ?? true)
     }
 }
 
@@ -29,7 +29,7 @@ extension StorageIndex: JSONObjectMember, JSONReadable {
         let fields = try part.members()
         if let paths = fields["search"] {
             try fields.check(names: ["search", "form"])
-            let list: [String] = try paths.list()
+            let list = try paths.elements().map { try $0.path() }
             guard !list.isEmpty, let form = SearchForm(rawValue: try fields.string("form") ?? "words") else {
                 throw part.error("an index for searches")
             }
@@ -66,8 +66,8 @@ extension StorageReference: JSONObjectMember, JSONReadable {
             throw part.error("a reference with a known rule for removals")
         }
         self.init(
-            try members.required("path").string(), isList: try members.bool("list"),
-            to: try members.required("target").string(), targetPath: try members.string("targetPath") ?? "id",
+            try members.required("path").path(), isList: try members.bool("list"),
+            to: try members.required("target").string(), targetPath: try members["targetPath"]?.path() ?? "id",
             onRemoval: removal)
     }
 }

@@ -65,6 +65,15 @@ package struct JSONPart: Sendable {
         return text
     }
 
+    /// The path to a member of the items.
+    package func path() throws -> String {
+        let path = try string()
+        // A backslash makes the character after it a part of a name.
+        let backslashes = path.utf8.reversed().prefix { $0 == UInt8(ascii: "\\") }
+        guard !path.isEmpty, backslashes.count.isMultiple(of: 2) else { throw error("the path of a member") }
+        return path
+    }
+
     package func int() throws -> Int {
         guard let number else { throw error("an integer") }
         if let integer = Int(number) { return integer }
@@ -87,6 +96,26 @@ package struct JSONPart: Sendable {
     package func base64() throws -> Data {
         guard let data = try Data(base64Encoded: string()) else { throw error("Base64") }
         return data
+    }
+
+    /// Checks a message that is an object, and visits its members, in one pass.
+    ///
+    /// - Throws: ``/Bodega/StorageError/Code/invalidArgument`` if it is not an object of JSON in UTF-8. Members before
+    ///   the error may have been visited.
+    package static func forEachMember(
+        of message: Data, _ body: (_ name: String, _ value: JSONPart) throws -> Void
+    ) throws {
+        var failure: (any Error)?
+        let isObject = message.withUnsafeBytes { bytes in
+            isValidUTF8(bytes)
+                && JSONScanner.forEachMember(of: bytes) { name, value in
+                    if failure != nil { return }
+                    let name = JSONString.decode(UnsafeRawBufferPointer(rebasing: bytes[name])) ?? ""
+                    do { try body(name, JSONPart(message, value, name, false)) } catch { failure = error }
+                }
+        }
+        if let failure { throw failure }
+        guard isObject else { throw StorageError(.invalidArgument, "The message is not an object of JSON.") }
     }
 
     /// Visits the members of an object.

@@ -74,37 +74,14 @@ extension UnsafeRawBufferPointer {
     fileprivate var isOneLineOfJSON: Bool {
         guard let first, let last, first > UInt8(ascii: " "), last > UInt8(ascii: " "),
             !has(UInt8(ascii: "\n")), !has(UInt8(ascii: "\r")),
-            isValidUTF8(self), JSONScanner.document(self) != nil
+            isValidUTF8(self)
         else { return false }
-        return isShallow
+        return JSONScanner.document(self, maximumDepth: Self.maximumDepth) != nil
     }
 
     private func has(_ byte: UInt8) -> Bool {
         guard let baseAddress else { return false }
         return memchr(baseAddress, Int32(byte), count) != nil
-    }
-
-    private var isShallow: Bool {
-        // The maximum is not reached with fewer brackets. `[` and `{` differ in one bit.
-        let brackets = reduce(into: 0) { count, byte in count &+= byte & 0xDF == UInt8(ascii: "[") ? 1 : 0 }
-        if brackets <= Self.maximumDepth { return true }
-        var depth = 0
-        var (isText, isEscaped) = (false, false)
-        for byte in self {
-            if isEscaped {
-                isEscaped = false
-            } else if byte == UInt8(ascii: "\"") {
-                isText.toggle()
-            } else if isText {
-                isEscaped = byte == UInt8(ascii: "\\")
-            } else if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-                depth += 1
-                if depth > Self.maximumDepth { return false }
-            } else if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
-                depth -= 1
-            }
-        }
-        return true
     }
 }
 

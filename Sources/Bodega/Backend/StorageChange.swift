@@ -66,13 +66,10 @@ extension StorageDelta {
         isComplete = next.isComplete
     }
 
-    /// The keys that other origins have written, each once.
-    package func keysWritten(excluding origin: StorageOrigin?) -> Set<CacheKey> {
-        var keys: Set<CacheKey> = []
-        for change in changes where change.kind == .written && (origin == nil || change.origin != origin) {
-            keys.insert(change.key)
-        }
-        return keys
+    /// The keys that other origins have written, each once, in the order of their first changes.
+    package func keysWritten(excluding origin: StorageOrigin?) -> [CacheKey] {
+        let changes = changes.lazy.filter { $0.kind == .written && (origin == nil || $0.origin != origin) }
+        return changes.map(\.key).withoutRepetitions
     }
 }
 

@@ -46,9 +46,10 @@ extension StorageLog {
         for _ in 0..<16 {
             let keys = delta.keysWritten(excluding: request.excluded)
             if keys.isEmpty { return StorageAnswer(delta) }
-            let answer = try await engine.fetch(FetchRequest(Array(keys), request.fields, options: request.options))
+            let answer = try await engine.fetch(FetchRequest(keys, request.fields, options: request.options))
             guard let more = try await fetchAllChanges(since: delta.cursor, excluding: nil) else { break }
-            if !more.changes.contains(where: { keys.contains($0.key) }) {
+            let known = Set(keys)
+            if !more.changes.contains(where: { known.contains($0.key) }) {
                 delta.items = answer.value
                 return StorageAnswer(delta, answer.report)
             }

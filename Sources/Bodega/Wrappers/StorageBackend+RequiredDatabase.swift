@@ -6,6 +6,11 @@ extension StorageBackend {
         database ?? (self as? ScopedStorageEngine)?.base.groupDatabase
     }
 
+    /// Runs a closure whose reads of items are of one moment, if the engine has a database.
+    package func atOneMoment(_ body: @Sendable () async throws -> Void) async throws {
+        if let groupDatabase { try await groupDatabase.atOneMoment(body) } else { try await body() }
+    }
+
     /// The database in which a batch of the engine can be a part of a group.
     ///
     /// - Throws: ``StorageError/Code/invalidArgument`` if it has none.

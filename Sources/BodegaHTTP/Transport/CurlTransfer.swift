@@ -32,6 +32,9 @@ final class CurlTransfer {
         if exchange.isStream {
             // With HTTP/2, libcurl goes on receiving and buffers up to 32 MiB of a paused transfer.
             set(EMPORIUM_CURL_HTTP_VERSION, Int(EMPORIUM_CURL_HTTP_1_1))
+            // Each part needs a call of the system, and the default is half as much. With more, the content of a part
+            // that gzip has made a thousand times smaller would not fit into what libcurl keeps of a paused transfer.
+            set(EMPORIUM_CURL_BUFFER_SIZE, 32 << 10)
         }
         if !request.isIdempotent {
             // On a reused connection, libcurl would send the request again if the connection ends.

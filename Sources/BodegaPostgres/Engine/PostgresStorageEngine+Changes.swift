@@ -58,7 +58,7 @@ extension PostgresStorageEngine: StorageLog {
                 _ = try await session.run(session.endSnapshot)
                 return nil
             }
-            let keys = Array(delta.keysWritten(excluding: request.excluded))
+            let keys = delta.keysWritten(excluding: request.excluded)
             let columns = ItemColumns(request.fields)
             let commands = self.commands(of: keys, columns.statement) + [session.endSnapshot]
             let answers = try await session.run(commands, patience: self.patience(forItems: keys.count))

@@ -18,9 +18,13 @@ struct RemoteLog: StorageLog {
         var answer = StorageAnswer<StorageDelta?>(nil)
         try await engine.requests.lines(engine.path("changes"), request) {
             var changes = RemoteChanges()
-            return { [requests = engine.requests] line, end in
+            return { [requests = engine.requests] line in
                 try requests.read {
-                    if let end { answer = try changes.answer(end) } else { try changes.add(line, line.members()) }
+                    if case .sign(let members) = line {
+                        answer = try changes.answer(members)
+                    } else {
+                        try changes.add(line)
+                    }
                 }
                 return true
             }
@@ -47,15 +51,14 @@ extension RemoteDatabase {
             try await requests.lines("changes", ManyChangesRequest(parts)) {
                 answers = []
                 var changes = RemoteChanges()
-                return { line, end in
-                    if end != nil { return true }
+                return { line in
+                    if case .sign = line { return true }
                     try requests.read {
-                        let members = try line.members()
-                        if members["part"] == nil {
-                            try changes.add(line, members)
-                        } else {
+                        if case .other(let members) = line, members["part"] != nil {
                             answers.append(try changes.answer(members))
                             changes = RemoteChanges()
+                        } else {
+                            try changes.add(line)
                         }
                     }
                     return true
@@ -74,11 +77,11 @@ private struct RemoteChanges {
     private var changes: [StorageChange] = []
     private var items: [StorageItem] = []
 
-    mutating func add(_ line: JSONPart, _ members: JSONMembers) throws {
-        if let change = members["change"] {
-            changes.append(try StorageChange(change))
-        } else {
-            items.append(try StorageItem.read(line).item)
+    mutating func add(_ line: RemoteLine) throws {
+        switch line {
+        case .item(let item, _): items.append(item)
+        case .other(let members): changes.append(try StorageChange(members.required("change")))
+        case .sign: break
         }
     }
 

@@ -103,19 +103,25 @@ extension RemoteStorageEngine {
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
         if request.keys.isEmpty { return StorageAnswer([]) }
+        let keys = request.keys
+        var request = request
+        request.keys = keys.withoutRepetitions
         var answer = StorageAnswer<[StorageItem]>([])
         try await requests.lines(path("fetch"), request) {
             answer = StorageAnswer([])
-            return { [requests] line, end in
-                try requests.read {
-                    if let end {
-                        answer.report = try StorageReport(end)
-                    } else {
-                        answer.value.append(try StorageItem.read(line).item)
-                    }
+            return { [requests] line in
+                switch line {
+                case .item(let item, _): answer.value.append(item)
+                case .sign(let members): answer.report = try requests.read { try StorageReport(members) }
+                case .other: throw RemoteRequests.isNoItem
                 }
                 return true
             }
+        }
+        if request.keys.count < keys.count {
+            // The server answers each key once.
+            let items = Dictionary(answer.value.map { ($0.key, $0) }) { first, _ in first }
+            answer.value = keys.compactMap { items[$0] }
         }
         return answer
     }
@@ -148,23 +154,26 @@ extension RemoteStorageEngine {
         let path = path("scan") + (limit.map { "?limit=\($0)" } ?? "")
         try await requests.lines(path, request) {
             (receive, ended, bytes) = (try begin(), [], 0)
-            return { [requests] line, end in
-                if let end {
-                    if try end.bool("restart") {
+            return { [requests] line in
+                switch line {
+                case .item(let item, let scan):
+                    if ended.contains(scan) { return true }
+                    bytes += item.data.count
+                    if try receive(scan, item) { return true }
+                    ended.insert(scan)
+                    return needsEnd || limit != nil || ended.count < request.scans.count
+                case .sign(let members):
+                    if try members.bool("restart") {
                         (receive, ended, bytes) = (try begin(), [], 0)
                     } else {
                         try requests.read {
-                            answer = StorageAnswer(try ScanOutcome(end), try StorageReport(end))
-                            isPart = try end.bool("partial")
+                            answer = StorageAnswer(try ScanOutcome(members), try StorageReport(members))
+                            isPart = try members.bool("partial")
                         }
                     }
                     return true
+                case .other: throw RemoteRequests.isNoItem
                 }
-                let (scan, item) = try requests.read { try StorageItem.read(line) }
-                if ended.contains(scan) { return true }
-                bytes += item.data.count
-                if try !receive(scan, item) { ended.insert(scan) }
-                return needsEnd || limit != nil || ended.count < request.scans.count
             }
         }
         if isPart, ended.count < request.scans.count { return nil }
@@ -180,6 +189,21 @@ extension RemoteStorageEngine {
         batch.origin = batch.origin ?? StorageOrigin.current
         if let group = batch.group { return try await group.join(self, collection: collectionName, batch) }
         return try await server.apply([(collectionName, batch)], keepsReceipts: description.keepsReceipts)[0]
+    }
+}
+
+extension RemoteStorageEngine: SampledStorageEngine {
+    /// The first keys.
+    package func fetchSomeKeys(_ count: Int) async throws -> [CacheKey] {
+        let keys = Locked<[CacheKey]>([])
+        _ = try await scan(ScanRequest(fields: []), limit: count) {
+            keys.withLock { $0 = [] }
+            return { _, item in
+                keys.withLock { $0.append(item.key) }
+                return true
+            }
+        }
+        return keys.withLock { $0 }
     }
 }
 

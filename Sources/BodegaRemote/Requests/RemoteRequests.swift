@@ -217,9 +217,11 @@ struct RemoteRequests: Sendable {
     /// network can send it. It does not show what the server has done.
     private static let otherAnswer = "Something between this machine and the server has answered instead. "
 
-    /// Receives a line, and its members if it is the last one or says that the answer begins again. It returns whether
-    /// more lines are wanted.
-    typealias LineReceiver = (JSONPart, JSONMembers?) throws -> Bool
+    /// The error of a line that should be an item.
+    static let isNoItem = StorageError(.unreachable, otherAnswer + "A line of the answer is not an item.")
+
+    /// Receives a line, and returns whether more lines are wanted.
+    typealias LineReceiver = (RemoteLine) throws -> Bool
 
     /// Sends a request, and passes on the lines of its answer while they arrive.
     ///
@@ -249,14 +251,12 @@ struct RemoteRequests: Sendable {
             for try await part in stream {
                 lines.append(part)
                 while let line = lines.next() {
-                    let part = try read { try JSONPart(line) }
-                    guard Self.isSign(line) else {
-                        if try !failingBy({ try receive(part, nil) }) { return }
-                        continue
+                    let line = try read { try RemoteLine(line) }
+                    if case .sign(let members) = line, let error = members["error"] {
+                        throw try read { try StorageError(error) }
                     }
-                    let members = try read { try part.members() }
-                    if let error = members["error"] { throw try read { try StorageError(error) } }
-                    if try !failingBy({ try receive(part, members) }) || members["end"] != nil { return }
+                    guard try failingBy({ try receive(line) }) else { return }
+                    if case .sign(let members) = line, members["end"] != nil { return }
                 }
             }
         } catch {
@@ -265,10 +265,27 @@ struct RemoteRequests: Sendable {
         }
         throw StorageError(.unreachable, "The answer of the server was cut off.")
     }
+}
 
-    /// Whether a line is no item, but the last one, an error, or says that the items begin again.
-    private static func isSign(_ line: Data) -> Bool {
-        line.withUnsafeBytes { bytes in beginningsOfSigns.contains { bytes.starts(with: $0) } }
+/// A line of an answer.
+enum RemoteLine {
+    /// An item, and the number of its scan.
+    case item(StorageItem, scan: Int)
+    /// Something else than an item, such as a change.
+    case other(JSONMembers)
+    /// The last line, an error, or that the answer begins again.
+    case sign(JSONMembers)
+
+    /// - Throws: ``/Bodega/StorageError/Code/invalidArgument`` if it is not a line of the protocol.
+    init(_ line: Data) throws {
+        let isSign = line.withUnsafeBytes { bytes in Self.beginningsOfSigns.contains { bytes.starts(with: $0) } }
+        if isSign {
+            self = .sign(try JSONPart(line).members())
+        } else if let (scan, item) = try StorageItem.read(line) {
+            self = .item(item, scan: scan)
+        } else {
+            self = .other(try JSONPart(line).members())
+        }
     }
 
     private static let beginningsOfSigns = [#"{"end":"#, #"{"error":"#, #"{"restart":"#].map { Array($0.utf8) }

@@ -2,11 +2,15 @@
 import Bodega
 import Foundation
 import NIOCore
+import RecordCoder
 
 /// The lines of an answer between an engine that produces them at its speed and a client that reads them at its own.
 ///
 /// So a client that reads slowly, or not at all, never holds up an engine. What it has not read is in memory up to a
 /// limit, and beyond it in a temporary file.
+///
+/// A reader is not woken for each line, which costs more than the line, but for some thousand bytes, for the end, or
+/// for the next line after a moment.
 ///
 /// Bytes are read in the order in which they were appended: those in memory first, then those in the file, and then
 /// those that wait to be written to the file together.
@@ -14,19 +18,32 @@ final class AnswerSpool: Sendable {
     private static let memoryBytes = 1 << 20
     /// The number of bytes that are written to the file together.
     private static let partBytes = 256 << 10
+    /// The number of bytes for which a reader is woken before the moment is over.
+    fileprivate static let wakingBytes = 32 << 10
+    /// The time in which a reader is not woken for fewer bytes.
+    fileprivate static let moment: Duration = .milliseconds(20)
 
     fileprivate struct State {
-        var memory = ByteBuffer()
+        var memory: [UInt8] = []
         /// What comes after the file.
-        var tail = ByteBuffer()
+        var tail: [UInt8] = []
         var file: StreamFile?
         var fileOffset = 0
         var total = 0
         var end: Result<Void, any Error>?
         var isAbandoned = false
         var reader: CheckedContinuation<Void, Never>?
+        /// When the reader was woken last.
+        var wokenAt = ContinuousClock.now
 
-        var isEmpty: Bool { memory.readableBytes == 0 && file == nil && tail.readableBytes == 0 }
+        /// Whether all of it is in memory.
+        var isSmall: Bool { file == nil && tail.isEmpty }
+
+        /// Whether there is enough to wake a reader for.
+        var isReady: Bool {
+            if end != nil || memory.count >= AnswerSpool.wakingBytes || !isSmall { return true }
+            return !memory.isEmpty && wokenAt.duration(to: .now) >= AnswerSpool.moment
+        }
     }
 
     private let state = Locked(State())
@@ -38,30 +55,47 @@ final class AnswerSpool: Sendable {
         self.space = AnswerFileSpace(space: space, limit: limits.answerFileBytes, metrics: metrics)
     }
 
-    /// Whether a line was appended.
-    var hasBegun: Bool { state.withLock { $0.total > 0 } }
+    /// Throws if there are lines, which would have to be read again from another moment.
+    func checkIsEmpty() throws {
+        if state.withLock({ $0.total > 0 }) { throw StorageError(.unreachable, "A read was cut off. Try again.") }
+    }
 
-    /// Appends a line. It throws when no one reads any more, and beyond the maximum.
-    func append(_ line: [UInt8]) throws {
+    /// Appends a line with an object. It throws when no one reads any more, and beyond the maximum.
+    ///
+    /// - Parameter members: Adds the members of the object.
+    func append(_ members: (inout JSONObjectWriter) -> Void) throws {
         let reader = try state.withLock { state in
             if state.isAbandoned { throw CancellationError() }
-            state.total += line.count
+            if state.isSmall {
+                let start = state.memory.count
+                JSONObjectWriter.appendLine(to: &state.memory, members)
+                state.total += state.memory.count - start
+                if state.memory.count > Self.memoryBytes {
+                    state.tail = Array(state.memory[start...])
+                    state.memory.removeSubrange(start...)
+                }
+            } else {
+                let start = state.tail.count
+                JSONObjectWriter.appendLine(to: &state.tail, members)
+                state.total += state.tail.count - start
+            }
             guard state.total <= maximumBytes else {
                 throw StorageError(.tooLarge, "The answer is larger than \(maximumBytes) bytes. Ask for less.")
             }
-            if state.file == nil, state.tail.readableBytes == 0,
-                state.memory.readableBytes + line.count <= Self.memoryBytes
-            {
-                state.memory.writeBytes(line)
-            } else if state.tail.readableBytes + line.count <= Self.partBytes {
-                state.tail.writeBytes(line)
-            } else {
-                try state.moveTailToFile(space)
-                try line.withUnsafeBytes { try state.write($0, to: space) }
-            }
+            if state.tail.count > Self.partBytes { try state.moveTailToFile(space) }
             return state.takeReader()
         }
         reader?.resume()
+    }
+
+    /// Appends the last line.
+    ///
+    /// - Parameter members: Adds further members.
+    func appendEnd(_ members: (inout JSONObjectWriter) -> Void = { _ in }) throws {
+        try append { object in
+            object.add("end", true)
+            members(&object)
+        }
     }
 
     /// Ends the answer.
@@ -77,7 +111,7 @@ final class AnswerSpool: Sendable {
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true
-            (state.memory, state.tail) = (ByteBuffer(), ByteBuffer())
+            (state.memory, state.tail) = ([], [])
             state.closeFile(space)
         }
     }
@@ -85,8 +119,8 @@ final class AnswerSpool: Sendable {
     /// Whether the answer has ended before any of it was read, with the bytes or the error.
     func whole() -> Result<ByteBuffer, any Error>? {
         state.withLock { state in
-            guard let end = state.end, state.file == nil, state.tail.readableBytes == 0 else { return nil }
-            return end.map { state.memory }
+            guard let end = state.end, state.isSmall else { return nil }
+            return end.map { ByteBuffer(bytes: state.memory) }
         }
     }
 
@@ -94,7 +128,10 @@ final class AnswerSpool: Sendable {
     func wait() async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
-                if !state.isEmpty || state.end != nil { return true }
+                if state.isReady {
+                    state.wokenAt = .now
+                    return true
+                }
                 state.reader = continuation
                 return false
             }
@@ -107,16 +144,18 @@ final class AnswerSpool: Sendable {
     /// - Throws: The error with which the answer has ended, after all bytes before it.
     func next() async throws -> ByteBuffer? {
         await wait()
-        let (memory, place) = state.withLock { state in
-            if state.memory.readableBytes > 0 {
-                defer { state.memory = ByteBuffer() }
-                return (state.memory, nil as (file: StreamFile, offset: Int)?)
+        let (memory, place) = state.withLock { state -> ([UInt8], (file: StreamFile, offset: Int)?) in
+            var memory: [UInt8] = []
+            if !state.memory.isEmpty {
+                swap(&memory, &state.memory)
+            } else if let file = state.file {
+                return ([], (file, state.fileOffset))
+            } else {
+                swap(&memory, &state.tail)
             }
-            if let file = state.file { return (ByteBuffer(), (file, state.fileOffset)) }
-            defer { state.tail = ByteBuffer() }
-            return (state.tail, nil)
+            return (memory, nil)
         }
-        if memory.readableBytes > 0 { return memory }
+        if !memory.isEmpty { return ByteBuffer(bytes: memory) }
         if let place {
             let part = try await place.file.read(at: place.offset)
             state.withLock { state in
@@ -158,9 +197,8 @@ private struct AnswerFileSpace {
 
 extension AnswerSpool.State {
     fileprivate mutating func moveTailToFile(_ space: AnswerFileSpace) throws {
-        let tail = tail
-        self.tail.clear()
-        try tail.withUnsafeReadableBytes { try write($0, to: space) }
+        try tail.withUnsafeBytes { try write($0, to: space) }
+        tail.removeAll(keepingCapacity: true)
     }
 
     fileprivate mutating func write(_ bytes: UnsafeRawBufferPointer, to space: AnswerFileSpace) throws {
@@ -176,6 +214,8 @@ extension AnswerSpool.State {
     }
 
     fileprivate mutating func takeReader() -> CheckedContinuation<Void, Never>? {
+        guard reader != nil, isReady else { return nil }
+        wokenAt = .now
         defer { reader = nil }
         return reader
     }

@@ -302,7 +302,7 @@ let openAPI = #"""
           "parameters": [{"$ref": "#/components/parameters/collection"}],
           "post": {
             "operationId": "fetchItems",
-            "summary": "Reads items under some keys.",
+            "summary": "Reads items under some keys, each once.",
             "requestBody": {
               "required": true,
               "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Fetch"}}}
@@ -679,11 +679,17 @@ let openAPI = #"""
               "position": {"type": "integer", "format": "int64"}
             }
           },
+          "Path": {
+            "type": "string",
+            "minLength": 1,
+            "pattern": "^([^\\\\]|\\\\[\\s\\S])+$",
+            "description": "Names of members, separated by dots. The character after a backslash is a part of a name."
+          },
           "Member": {
             "type": "object",
             "required": ["path"],
             "properties": {
-              "path": {"type": "string", "description": "Names separated by dots."},
+              "path": {"$ref": "#/components/schemas/Path"},
               "text": {
                 "type": "boolean",
                 "default": true,
@@ -707,7 +713,7 @@ let openAPI = #"""
             "type": "object",
             "required": ["search"],
             "properties": {
-              "search": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+              "search": {"type": "array", "items": {"$ref": "#/components/schemas/Path"}, "minItems": 1},
               "form": {"type": "string", "enum": ["words", "substrings"], "default": "words"}
             }
           },
@@ -1038,7 +1044,7 @@ let openAPI = #"""
                   "additionalProperties": false,
                   "required": ["path"],
                   "properties": {
-                    "path": {"type": "string", "minLength": 1, "description": "Names of members, separated by dots."},
+                    "path": {"$ref": "#/components/schemas/Path"},
                     "descending": {"type": "boolean"}
                   }
                 }
@@ -1053,10 +1059,10 @@ let openAPI = #"""
             "type": "object",
             "required": ["path", "target", "onRemoval"],
             "properties": {
-              "path": {"type": "string"},
+              "path": {"$ref": "#/components/schemas/Path"},
               "list": {"type": "boolean", "default": false},
               "target": {"type": "string"},
-              "targetPath": {"type": "string", "default": "id"},
+              "targetPath": {"$ref": "#/components/schemas/Path", "default": "id"},
               "onRemoval": {"type": "string", "enum": ["remove", "clear", "refuse", "keep"]}
             }
           },

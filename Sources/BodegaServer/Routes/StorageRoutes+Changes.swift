@@ -13,7 +13,7 @@ extension StorageRoutes {
         let part = try ChangesPart(collection.engine, wanted, request.mask)
         return try await lines(for: request.client) { spool in
             let answers = try await [part].append(of: collection.engine.database, to: spool) { _ in }
-            return JSONObjectWriter.ending { object in answers.first?.addEnd(to: &object) }
+            try spool.appendEnd { object in answers.first?.addEnd(to: &object) }
         }
     }
 
@@ -39,13 +39,12 @@ extension StorageRoutes {
         }
         return try await lines(for: client) { [parts] spool in
             try await parts.append(of: database, to: spool) { answer in
-                try spool.append(
-                    JSONObjectWriter.object { object in
-                        object.add("part", true)
-                        answer.addEnd(to: &object)
-                    })
+                try spool.append { object in
+                    object.add("part", true)
+                    answer.addEnd(to: &object)
+                }
             }
-            return JSONObjectWriter.ending { _ in }
+            try spool.appendEnd()
         }
     }
 }
@@ -83,9 +82,9 @@ private struct ChangesPart: Sendable {
     /// Appends lines with the changes and items of an answer.
     func append(_ delta: StorageDelta?, to spool: AnswerSpool) throws {
         for change in delta?.changes ?? [] {
-            try spool.append(JSONObjectWriter.object { $0.add("change", mask.unmasked(change, own: own)) })
+            try spool.append { $0.add("change", mask.unmasked(change, own: own)) }
         }
-        for item in delta?.items ?? [] { try spool.append(item.line(request.fields)) }
+        for item in delta?.items ?? [] { try spool.append { item.add(to: &$0, request.fields) } }
     }
 
     /// Reads changes and then items, a few at a time, and appends their lines. The reads must answer from one moment.
@@ -100,20 +99,11 @@ private struct ChangesPart: Sendable {
             return answer
         }
         try append(delta, to: spool)
-        var answer = StorageAnswer<StorageDelta?>(delta)
-        var (remaining, size) = (Array(delta.keysWritten(excluding: request.excluded))[...], PartSize())
-        while !remaining.isEmpty {
-            let part = try await engine.fetch(
-                FetchRequest(size.next(of: &remaining), request.fields, options: request.options))
-            size.fit(bytes: part.value.byteCount, count: part.value.count)
-            for item in part.value { try spool.append(item.line(request.fields)) }
-            answer.report.add(part.report)
-        }
-        return answer
+        let keys = delta.keysWritten(excluding: request.excluded)
+        let report = try await engine.fetchInParts(
+            FetchRequest(keys, request.fields, options: request.options), to: spool)
+        return StorageAnswer(delta, report)
     }
-
-    /// The number of items that are read together with the changes.
-    static let few = 8
 }
 
 extension [ChangesPart] {
@@ -133,12 +123,11 @@ extension [ChangesPart] {
         // In most cases this suffices.
         var answers = try await fetch(of: database, withItems: false)
         let missing = zip(self, answers).map { $0.missing(in: $1) }
-        let isLarge = missing.contains(nil) || missing.reduce(0, { $0 + ($1 ?? 0) }) > ChangesPart.few
+        let isLarge = missing.contains(nil) || missing.reduce(0, { $0 + ($1 ?? 0) }) > StorageRoutes.fewItems
         if isLarge, let database {
             let found = Locked<[StorageAnswer<StorageDelta?>]>([])
             try await database.atOneMoment {
-                // It would have to be read again from another moment.
-                if spool.hasBegun { throw StorageError(.unreachable, "A read was cut off. Try again.") }
+                try spool.checkIsEmpty()
                 found.withLock { $0 = [] }
                 for part in self {
                     let answer = try await part.readInParts(to: spool)

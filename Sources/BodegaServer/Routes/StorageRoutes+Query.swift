@@ -17,17 +17,19 @@ extension StorageRoutes {
         return try await lines(for: request.client) { spool in
             if wanted.isCount {
                 let count = try await wanted.query.count(in: reader)
-                return JSONObjectWriter.ending { $0.add("count", count) }
+                return try spool.appendEnd { $0.add("count", count) }
             }
-            let page = try await wanted.query.page(
-                from: reader, limit: wanted.limit, after: wanted.cursor?.place, item: wanted.cursor?.key)
-            for item in page.matches { try spool.append(item.line(.data)) }
-            var next: String?
-            if page.hasMore, let place = page.places.last, let item = page.matches.last {
-                next = wanted.end(at: place, of: item.key)
-            }
-            return JSONObjectWriter.ending { object in if let next { object.add("next", next) } }
+            let next = try await wanted.page(of: collection.engine, reader, to: spool)
+            try spool.appendEnd { object in if let next { object.add("next", next) } }
         }
+    }
+}
+
+extension StorageItem {
+    fileprivate var withoutData: StorageItem {
+        var item = self
+        item.data = Data()
+        return item
     }
 }
 
@@ -38,6 +40,8 @@ private struct ItemQuery {
     private static let maximumFilterLength = 4_096
     private static let maximumTerms = 8
     private static let maximumLimit = 1_000
+    /// The number of bytes of items that are kept while others are looked for.
+    private static let maximumBytes = 1 << 20
 
     var query: StorageQuery<StorageItem>
     /// The maximum number of items.
@@ -55,11 +59,8 @@ private struct ItemQuery {
         init(_ part: JSONPart) throws {
             let members = try part.members()
             try members.check(names: ["path", "descending"])
-            let path = try members.required("path")
-            self.path = try path.string()
+            path = try members.required("path").path()
             isDescending = try members.bool("descending")
-            let escapes = self.path.utf8.reversed().prefix { $0 == UInt8(ascii: "\\") }
-            guard !self.path.isEmpty, escapes.count.isMultiple(of: 2) else { throw path.error("the path of a member") }
         }
     }
 
@@ -117,9 +118,55 @@ private struct ItemQuery {
         cursor = try members["after"].map { try Cursor($0, of: digest, termCount: terms.count) }
     }
 
+    /// Appends the lines of a page. If its items are large, they are read again, a few at a time.
+    ///
+    /// - Returns: The end of the page, if there are more.
+    func page(
+        of engine: any StorageBackend, _ reader: StorageReader, to spool: AnswerSpool
+    ) async throws -> String? {
+        let bytes = Locked(0)
+        let page = try await page(from: reader) { item in
+            let isSmall = bytes.withLock { bytes in
+                bytes += item.data.count
+                return bytes <= Self.maximumBytes
+            }
+            return isSmall ? item : item.withoutData
+        }
+        if bytes.withLock({ $0 <= Self.maximumBytes }) {
+            for item in page.matches { try spool.append { item.add(to: &$0, .data) } }
+            return end(of: page)
+        }
+        let next = Locked<String?>(nil)
+        try await engine.atOneMoment {
+            try spool.checkIsEmpty()
+            let page = try await self.page(from: reader, \.withoutData)
+            _ = try await engine.fetchInParts(FetchRequest(page.matches.map(\.key), [.data, .place]), to: spool)
+            next.withLock { $0 = end(of: page) }
+        }
+        return next.withLock { $0 }
+    }
+
+    private func page(
+        from reader: StorageReader, _ transform: @escaping @Sendable (StorageItem) -> StorageItem
+    ) async throws -> QueryMatches<StorageItem> {
+        let query = query.map { _, item in
+            var item = transform(item)
+            // Whether an index was used is nothing that a client needs to know.
+            (item.sortKey, item.sortKeys) = (nil, [])
+            return item
+        }
+        return try await query.page(from: reader, limit: limit, after: cursor?.place, item: cursor?.key)
+    }
+
+    private func end(of page: QueryMatches<StorageItem>) -> String? {
+        guard page.hasMore, let place = page.places.last, let item = page.matches.last else { return nil }
+        return end(at: place, of: item.key)
+    }
+
     /// The end of a page, a text that a client passes back.
-    func end(at place: QueryPlace, of key: CacheKey) -> String {
-        let line = JSONObjectWriter.object { object in
+    private func end(at place: QueryPlace, of key: CacheKey) -> String {
+        var line: [UInt8] = []
+        JSONObjectWriter.appendLine(to: &line) { object in
             object.add("query", digest)
             object.add("keys", place.keys)
             object.add("position", place.position)

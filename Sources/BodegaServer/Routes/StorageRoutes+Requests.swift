@@ -11,14 +11,29 @@ import RecordCoder
 extension StorageRoutes {
 
     func fetch(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
-        let wanted = try FetchRequest(await message(request))
+        var wanted = try FetchRequest(await message(request))
         try check(wanted.keys.count, limits.keys, "keys")
-        return try await lines(for: request.client) { spool in
-            let answer = try await collection.engine.fetch(wanted)
-            for item in answer.value { try spool.append(item.line(wanted.fields)) }
-            return JSONObjectWriter.ending { answer.report.add(to: &$0) }
+        wanted.keys = wanted.keys.withoutRepetitions
+        return try await lines(for: request.client) { [wanted] spool in
+            let report = Locked(StorageReport())
+            let engine = collection.engine
+            if wanted.keys.count > StorageRoutes.fewItems, engine.groupDatabase != nil {
+                try await engine.atOneMoment {
+                    try spool.checkIsEmpty()
+                    let answer = try await engine.fetchInParts(wanted, to: spool)
+                    report.withLock { $0 = answer }
+                }
+            } else {
+                let answer = try await engine.fetch(wanted)
+                for item in answer.value { try spool.append { item.add(to: &$0, wanted.fields) } }
+                report.withLock { $0 = answer.report }
+            }
+            try spool.appendEnd { object in report.withLock { $0.add(to: &object) } }
         }
     }
+
+    /// The number of items that may be in memory.
+    static let fewItems = 8
 
     func scan(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         let wanted = try ScanRequest(await message(request))
@@ -40,19 +55,22 @@ extension StorageRoutes {
                     defer { progress = (true, 0) }
                     return progress.hasBegun && progress.count > 0
                 }
-                if restarts { try spool.append(JSONObjectWriter.line(["restart": true])) }
+                if restarts { try spool.append { $0.add("restart", true) } }
                 return { number, item in
                     let count = progress.withLock { progress in
                         progress.count += 1
                         return progress.count
                     }
                     if let limit, count > limit { return false }
-                    try spool.append(item.line(wanted.fields, scan: number))
+                    try spool.append { object in
+                        if number > 0 { object.add("scan", number) }
+                        item.add(to: &object, wanted.fields)
+                    }
                     return true
                 }
             }
             let isPart = limit.map { limit in progress.withLock { $0.count > limit } } ?? false
-            return JSONObjectWriter.ending { object in
+            try spool.appendEnd { object in
                 answer.value.add(to: &object)
                 if isPart { object.add("partial", true) }
                 answer.report.add(to: &object)
@@ -133,12 +151,12 @@ extension StorageRoutes {
     ///   - client: The client that reads them.
     ///   - body: Appends the lines, and returns the last one.
     func lines(
-        for client: StorageClient, _ body: @escaping @Sendable (AnswerSpool) async throws -> [UInt8]
+        for client: StorageClient, _ body: @escaping @Sendable (AnswerSpool) async throws -> Void
     ) async throws -> Response {
         let spool = AnswerSpool(RequestSpace(answerFiles, client), limits, metrics)
         let task = Task { [turns] in
             do {
-                try spool.append(try await turns.run(for: client) { try await body(spool) })
+                try await turns.run(for: client) { try await body(spool) }
                 spool.end(.success(()))
             } catch {
                 spool.end(.failure(error))
@@ -165,8 +183,9 @@ extension StorageRoutes {
                     while let part = try await spool.next() { try await writer.write(inParts: part) }
                 } catch let error as StorageError {
                     // The status has been sent.
-                    try await writer.write(
-                        ByteBuffer(bytes: JSONObjectWriter.object { $0.add("error", error.forClient) }))
+                    var line: [UInt8] = []
+                    JSONObjectWriter.appendLine(to: &line) { $0.add("error", error.forClient) }
+                    try await writer.write(ByteBuffer(bytes: line))
                 }
                 try await writer.finish(nil)
             })
@@ -182,29 +201,21 @@ private struct JSONFields: JSONObjectMember, ExpressibleByDictionaryLiteral {
     func add(to object: inout JSONObjectWriter) { for (name, value) in members { object.add(name, value) } }
 }
 
-extension StorageItem {
-    func line(_ fields: StorageFields, scan: Int = 0) -> [UInt8] {
-        JSONObjectWriter.object(reserving: data.count + 64) { object in
-            if scan > 0 { object.add("scan", scan) }
-            add(to: &object, fields)
+extension StorageBackend {
+    /// Reads items, a few at a time, and appends their lines. So the server never has all of them in memory. The reads
+    /// must answer from one moment.
+    func fetchInParts(_ request: FetchRequest, to spool: AnswerSpool) async throws -> StorageReport {
+        var report = StorageReport()
+        var (remaining, size, part) = (request.keys[...], PartSize(), request)
+        while !remaining.isEmpty {
+            try Task.checkCancellation()
+            part.keys = size.next(of: &remaining)
+            let answer = try await fetch(part)
+            size.fit(bytes: answer.value.byteCount, count: answer.value.count)
+            for item in answer.value { try spool.append { item.add(to: &$0, request.fields) } }
+            report.add(answer.report)
         }
-    }
-}
-
-extension JSONObjectWriter {
-    /// A line with an object.
-    static func object(reserving capacity: Int = 0, _ body: (inout JSONObjectWriter) -> Void) -> [UInt8] {
-        var object = JSONObjectWriter(reserving: capacity)
-        body(&object)
-        return object.line()
-    }
-
-    /// The last line of an answer.
-    static func ending(_ body: (inout JSONObjectWriter) -> Void) -> [UInt8] {
-        object { object in
-            object.add("end", true)
-            body(&object)
-        }
+        return report
     }
 }
 

@@ -41,6 +41,7 @@ static const int EMPORIUM_CURL_BODY = 10015;
 static const int EMPORIUM_CURL_BODY_SIZE = 30120;
 static const int EMPORIUM_CURL_ENCODINGS = 10102;
 static const int EMPORIUM_CURL_NO_SIGNALS = 99;
+static const int EMPORIUM_CURL_BUFFER_SIZE = 98;
 static const int EMPORIUM_CURL_HIDES_PROXY_HEADERS = 265;
 static const int EMPORIUM_CURL_PROTOCOLS = 181;
 static const int EMPORIUM_CURL_NO_BODY = 44;

@@ -4,10 +4,7 @@ package struct JSONObjectWriter {
     private var isEmpty = true
 
     /// Begins an object.
-    ///
-    /// - Parameter capacity: The number of bytes that it will probably have.
-    package init(reserving capacity: Int = 0) {
-        bytes.reserveCapacity(capacity)
+    package init() {
         bytes.append(UInt8(ascii: "{"))
     }
 
@@ -55,6 +52,14 @@ package struct JSONObjectWriter {
         body(&object)
         object.bytes.append(UInt8(ascii: "}"))
         swap(&bytes, &object.bytes)
+    }
+
+    /// Appends a line with an object to a text.
+    ///
+    /// - Parameter body: Adds the members.
+    package static func appendLine(to bytes: inout [UInt8], _ body: (inout JSONObjectWriter) -> Void) {
+        append(to: &bytes, body)
+        bytes.append(UInt8(ascii: "\n"))
     }
 
     private mutating func begin(_ name: String) {

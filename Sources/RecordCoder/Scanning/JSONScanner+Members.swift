@@ -76,6 +76,31 @@ extension JSONScanner {
         }
     }
 
+    /// Visits the members of a text that is an object, while the text is scanned for the first time.
+    ///
+    /// - Returns: Whether the text is an object. If it is not JSON, members before the error were visited.
+    package static func forEachMember(
+        of bytes: UnsafeRawBufferPointer,
+        _ body: (_ name: Range<Int>, _ value: Range<Int>) -> Void
+    ) -> Bool {
+        var scanner = JSONScanner(bytes)
+        var isFirst = true
+        do {
+            try scanner.expect(UInt8(ascii: "{"))
+            while !(try scanner.ends(UInt8(ascii: "}"), isFirst: isFirst)) {
+                isFirst = false
+                let name = try scanner.skipString()
+                try scanner.expect(UInt8(ascii: ":"))
+                body(name, try scanner.skipValue())
+            }
+            scanner.skipWhitespace()
+            return scanner.position == bytes.count
+        } catch {
+            // A text that is not JSON is a result here, not a failure.
+            return false
+        }
+    }
+
     /// Moves past the end of an array or object, or to its next element.
     ///
     /// - Returns: Whether it was the end.

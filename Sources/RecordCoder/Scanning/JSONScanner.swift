@@ -11,6 +11,8 @@ package struct JSONScanner {
     package let bytes: UnsafeRawBufferPointer
     /// The offset of the next byte.
     package var position: Int
+    /// How deeply the containers are nested that the scanner has moved past as a part of a value.
+    private var depth = 0
 
     package init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
         self.bytes = bytes
@@ -19,13 +21,16 @@ package struct JSONScanner {
 
     /// Finds the value in a text that is one JSON value.
     ///
+    /// - Parameters:
+    ///   - bytes: The text.
+    ///   - maximumDepth: How deeply arrays and objects may be nested.
     /// - Returns: The range of the value, `nil` if the text is not JSON.
-    package static func document(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+    package static func document(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = .max) -> Range<Int>? {
         var scanner = JSONScanner(bytes)
         do {
             let range = try scanner.skipValue()
             scanner.skipWhitespace()
-            return scanner.position == bytes.count ? range : nil
+            return scanner.position == bytes.count && scanner.depth <= maximumDepth ? range : nil
         } catch {
             // A text that is not JSON is a result here, not a failure.
             return nil
@@ -70,6 +75,7 @@ package struct JSONScanner {
             let first = try peek()
             if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
                 position += 1
+                depth = max(depth, outer.count + (container == nil ? 1 : 2))
                 skipWhitespace()
                 if try peek() != Self.closing(first) {
                     if let container { outer.append(container) }

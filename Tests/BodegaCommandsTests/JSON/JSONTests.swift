@@ -68,6 +68,53 @@ struct JSONTests {
         }
     }
 
+    @Test("refuses what is nested deeper than a maximum", arguments: [[0], [1, 0], [1, 2, 1], [3, 1, 2, 5, 4]])
+    func maximumDepth(_ depths: [Int]) {
+        // Arrays and objects with one element, empty ones innermost, beside brackets in a text.
+        let values = depths.map { depth in
+            (0..<depth).reversed().reduce("") { inner, level in
+                let isArray = level.isMultiple(of: 2)
+                return isArray ? "[\(inner)]" : #"{"[{":\#(inner.isEmpty ? "1" : inner)}"#
+            }
+        }
+        let text = "[" + values.map { $0.isEmpty ? #""[[[[[[[""# : $0 }.joined(separator: ", ") + "]"
+        let depth = 1 + (depths.max() ?? 0)
+        func isFound(_ maximumDepth: Int) -> Bool {
+            text.utf8.withContiguousStorageIfAvailable {
+                JSONScanner.document(UnsafeRawBufferPointer($0), maximumDepth: maximumDepth) != nil
+            } ?? false
+        }
+        #expect(isFound(depth) && !isFound(depth - 1) && isFound(.max))
+    }
+
+    @Test("visits the members of an object in the pass that finds out whether it is one")
+    func membersInOnePass() throws {
+        let texts = [
+            "{}", " { } ", #"{"a":1}"#, #" { "a" : [ {"b":2} ] , "a" : "}" } "#,
+            #"{"a":{"b":{}},"c":null,"\u00e9":""}"#,
+        ]
+        for text in texts {
+            for (end, extra) in [(text.utf8.count, ""), (text.utf8.count, "x"), (text.utf8.count, " {}")]
+                + (0..<text.utf8.count).map({ ($0, "") })
+            {
+                let bytes = Array(text.utf8.prefix(end)) + Array(extra.utf8)
+                bytes.withUnsafeBytes { bytes in
+                    var members: [[Range<Int>]] = []
+                    let isObject = JSONScanner.forEachMember(of: bytes) { members.append([$0, $1]) }
+                    let document = JSONScanner.document(bytes)
+                    #expect(isObject == (document != nil))
+                    guard isObject, let document else { return }
+                    var expected: [[Range<Int>]] = []
+                    JSONScanner.forEachMember(of: bytes, document) { expected.append([$0, $1]) }
+                    #expect(members == expected)
+                }
+            }
+        }
+        for text in ["[]", "1", #""a""#, #"{"a":1,}"#, "{,}", #"{"a"}"#, #"{a:1}"#, ""] {
+            #expect(!Array(text.utf8).withUnsafeBytes { JSONScanner.forEachMember(of: $0) { _, _ in } })
+        }
+    }
+
     @Test("follows nesting of any depth")
     func deepNesting() {
         let depth = 200_000

@@ -1,7 +1,10 @@
+import AsyncHTTPClient
 import Bodega
 import BodegaRemote
 import BodegaServer
 import Foundation
+import NIOCore
+import NIOHTTP1
 import Testing
 
 /// Changes with so many items that the server reads them in parts.
@@ -74,6 +77,92 @@ struct ChangesInPartsTests {
         #expect(answers.count == collections)
         // About a mebibyte of the 19 million bytes.
         #expect((500_000...1 << 20).contains(most.bytes))
+    }
+
+    @Test(
+        "like items that are asked for by their keys, are read a few at a time, and a key that is repeated only once",
+        arguments: ["sqlite", "memory"], [nil, "@ != 1"])
+    func fetch(of kind: String, filter: String?) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (engine, most) = (try database(kind)("notes"), Most())
+        let text = String(repeating: "x", count: 50_000)
+        let items = (0..<200).map { (CacheKey("\($0)"), Data("\"\(text)\($0)\"".utf8)) }
+        try await engine.write(items)
+        let scope = try filter.map { try StorageScope(matching: $0, rights: .all) } ?? StorageScope(rights: .all)
+        let server = try await TestServer(
+            access: OneScope(scope: scope), ["notes": Measured(base: engine.backend, most: most)])
+        let remote = try await RemoteStorageEngine(connecting: server.url, collection: "notes")
+        let keys = items.map(\.0) + [CacheKey("missing")] + items.map(\.0).reversed()
+        most.reset()
+        let found = try await remote.fetch(FetchRequest(keys)).value
+        #expect(found.map(\.key) == keys.filter { $0 != CacheKey("missing") })
+        #expect(found.map(\.data) == items.map(\.1) + items.map(\.1).reversed())
+        // About a mebibyte of the ten million bytes.
+        #expect((500_000...1 << 20).contains(most.bytes))
+
+        var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/fetch")
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        let repeated = Array(repeating: #"{"key":"7"}"#, count: 100_000).joined(separator: ",")
+        request.body = .bytes(ByteBuffer(string: #"{"keys":[\#(repeated)]}"#))
+        most.reset()
+        let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(60)).body.collect(upTo: 100_000)
+        #expect(String(buffer: answer).split(separator: "\n").count == 2)
+        #expect(most.bytes == items[7].1.count)
+    }
+
+    @Test("like the large items of a query, are read a few at a time", arguments: ["sqlite", "memory"], [false, true])
+    func query(of kind: String, isOrdered: Bool) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (engine, most) = (try database(kind)("notes"), Most())
+        let text = String(repeating: "x", count: 30_000)
+        let items = (0..<120).map { (CacheKey("\($0)"), Data(#"{"n":\#($0 * 7 % 120),"text":"\#(text)"}"#.utf8)) }
+        try await engine.write(items)
+        var limits = StorageServerLimits()
+        limits.querySeconds = 60
+        let server = try await TestServer(
+            limits: limits, ["notes": Measured(base: engine.backend, most: most)])
+        var (lines, next): ([Line], String?) = ([], nil)
+        repeat {
+            var request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/query")
+            request.method = .POST
+            request.headers.add(name: "Content-Type", value: "application/json")
+            let order = isOrdered ? #","order":[{"path":"n"}]"# : ""
+            let after = next.map { #","after":"\#($0)""# } ?? ""
+            request.body = .bytes(ByteBuffer(string: #"{"filter":"@.n >= 20","limit":45\#(order)\#(after)}"#))
+            let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(60)).body.collect(upTo: 1 << 24)
+            let texts = String(buffer: answer).split(separator: "\n")
+            let page = try texts.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+            #expect(page.last?.end == true, "\(texts.last ?? "")")
+            lines += page.dropLast()
+            next = page.last?.next
+        } while next != nil
+        let numbers = isOrdered ? Array(20..<120) : (0..<120).map { $0 * 7 % 120 }.filter { $0 >= 20 }
+        #expect(lines.map(\.value?.n) == numbers)
+        #expect(lines.allSatisfy { $0.value?.text == text && $0.position != nil && $0.key != nil })
+        #expect(most.bytes <= 1 << 20)
+    }
+
+    /// A line of the answer to a query.
+    private struct Line: Decodable {
+        struct Value: Decodable {
+            let n: Int
+            let text: String
+        }
+        let key: String?
+        let position: Int?
+        let value: Value?
+        let next: String?
+        let end: Bool?
+    }
+
+    /// All clients have the same rights.
+    private struct OneScope: StorageAccess {
+        let scope: StorageScope
+
+        func client(bearing token: String?) async throws -> StorageClient? {
+            StorageClient(id: "client", otherScope: scope)
+        }
     }
 
     @Test("are those of one moment, also while others change them", arguments: ["sqlite", "memory"])

@@ -86,6 +86,27 @@ struct RefusedRequestTests {
         #expect(try await engine.fetchAllData() == [Data("1".utf8)])
     }
 
+    @Test(
+        "name a member by a path that is empty, or ends within a character",
+        arguments: [
+            (.POST, "indexes", #"{"members":[{"path":"PATH"}]}"#), (.POST, "indexes", #"{"search":["a","PATH"]}"#),
+            (.POST, "scan", #"{"scans":[{"irregular":{"index":{"members":[{"path":"PATH"}]}}}]}"#),
+            (.POST, "query", #"{"order":[{"path":"PATH"}]}"#),
+            (.PUT, "references", #"[{"path":"PATH","target":"notes","onRemoval":"keep"}]"#),
+            (.PUT, "references", #"[{"path":"a","target":"notes","targetPath":"PATH","onRemoval":"keep"}]"#),
+        ] as [(HTTPMethod, String, String)])
+    func paths(_ method: HTTPMethod, _ place: String, _ body: String) async throws {
+        let engine = MemoryStorageEngine()
+        let server = try await TestServer(["notes": engine])
+        for path in ["", #"\\"#, #"a.b\\"#] {
+            let body = body.replacingOccurrences(of: "PATH", with: path)
+            let answer = try await send(server, "collections/notes/\(place)", body, method)
+            #expect(answer.status == 400 && answer.body.contains("is not the path of a member"), "\(answer)")
+        }
+        #expect(try await engine.fetchIndexes().isEmpty)
+        #expect(try await engine.fetchReferences().isEmpty)
+    }
+
     @Test("have a range of values and of none, of which an engine would read one", arguments: ["range", "approximate"])
     func range(_ kind: String) async throws {
         let engine = MemoryStorageEngine()

@@ -28,6 +28,33 @@ struct ToolInterruptionTests {
         }
     }
 
+    /// An engine that applies batches, and then fails as if the answer had been lost.
+    private struct Unanswering: ForwardingStorageEngine {
+        let base: any StorageBackend
+
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: @concurrent () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> { try await body() }
+
+        func apply(_ batch: StorageBatch) async throws -> StorageAnswer<BatchOutcome> {
+            _ = try await base.apply(batch)
+            throw StorageError(.unreachable, "The answer was lost.")
+        }
+    }
+
+    @Test("An import that gets no answer does not say that nothing was imported")
+    func unansweredImport() async throws {
+        let engine = MemoryStorageEngine()
+        let server = try await TestServer(["notes": Unanswering(base: engine)])
+        let lines = [#"{"$bodega":{"export":1}}"#, #"{"key":"a","json":1}"#, #"{"key":"b","json":2}"#]
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: tool.path("items.json")))
+        let outcome = try await tool.run(["import", "\(server.url)#notes", "items.json"])
+        #expect(try await engine.fetchCount() == 2)
+        #expect(outcome.status == 1 && outcome.errors.contains("Whether more were is not known"), "\(outcome.errors)")
+        #expect(!outcome.errors.contains("..") && !outcome.errors.contains("Nothing"), "\(outcome.errors)")
+        await server.stop()
+    }
+
     @Test("A copy whose source or destination is killed says how far it came, and goes on", arguments: [true, false])
     func copy(isSourceKilled: Bool) async throws {
         let items = (0..<1_000).map { (CacheKey("n\($0)"), Data("\($0)".utf8)) }

@@ -56,7 +56,7 @@ extension SQLiteHistory {
         let changes = digest.changes(to: try table.allItems(in: db))
         var delta = StorageDelta(changes: changes, cursor: end.cursor, isComplete: true)
         let keys = delta.keysWritten(excluding: nil)
-        delta.items = try table.items(FetchRequest(Array(keys), request.fields), in: db)
+        delta.items = try table.items(FetchRequest(keys, request.fields), in: db)
         return delta
     }
 }

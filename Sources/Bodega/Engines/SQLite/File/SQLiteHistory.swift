@@ -104,7 +104,7 @@ struct SQLiteHistory: Sendable {
             all.append(next)
         }
         let keys = all.keysWritten(excluding: request.excluded)
-        all.items = try table.items(FetchRequest(Array(keys), request.fields), in: db)
+        all.items = try table.items(FetchRequest(keys, request.fields), in: db)
         return all
     }
 }
