@@ -179,7 +179,7 @@ struct CopyCommand: ConsoleCommand {
         case let error as StorageError:
             // The same command would end at the same place.
             let advice = error.code == .damaged ? report.progress : report.advice
-            return ToolError(.failure, "\(console.text(of: error)). \(advice)")
+            return ToolError(.failure, "\(console.sentence(of: error)) \(advice)")
         default: return error
         }
     }

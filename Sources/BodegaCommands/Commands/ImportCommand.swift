@@ -148,8 +148,17 @@ struct ImportCommand: ConsoleCommand {
                 \(count == 1 ? "this item" : "these items") again.
                 """)
             return ToolError(error.status, "\(error.message) \(advice)")
+        case let error as StorageError where [.unreachable, .timedOut].contains(error.code):
+            // What was sent may have arrived, although no answer came.
+            let known = count == 0 ? "" : "Before that, \(items) imported. "
+            return ToolError(
+                .failure,
+                """
+                \(console.sentence(of: error)) \(known)Whether more were is not known: run the same command again, \
+                which also writes what was imported again.
+                """)
         case let error as StorageError:
-            return ToolError(.failure, "\(console.text(of: error)). \(before)")
+            return ToolError(.failure, "\(console.sentence(of: error)) \(before)")
         default:
             return error
         }

@@ -86,6 +86,7 @@ struct VerifyCommand: ConsoleCommand {
         }
         if verification.needsOtherKeyset { advice = "\(UnreadableItems.keysetAdvice) If both are right: \(advice)" }
         guard verification.hasProblems else { return }
+        if verification.isOnlyInterrupted { advice = "The store could not be examined to the end. Verify it again." }
         throw ToolError(.failure, isOpen ? advice : "The store could not be examined.")
     }
 

@@ -55,6 +55,12 @@ struct Console: Sendable {
     /// The text of an error, in the detail that the user chose.
     func text(of error: StorageError) -> String { isVerbose ? error.description : error.summary }
 
+    /// The text of an error with a full stop at the end.
+    func sentence(of error: StorageError) -> String {
+        let text = text(of: error)
+        return text.hasSuffix(".") ? text : text + "."
+    }
+
     /// Writes a message to standard error.
     ///
     /// - Parameter message: One or more lines, without a line end.

@@ -11,6 +11,8 @@ struct Verification: Sendable {
     private(set) var encrypted = 0
     /// Whether there are items that the keyset can't decrypt.
     private(set) var needsOtherKeyset = false
+    /// The number of problems that say nothing about the store, because it could not be reached.
+    private var interruptions = 0
     /// Whether an item that is not JSON is a problem.
     private let expectsJSON: Bool
 
@@ -18,6 +20,9 @@ struct Verification: Sendable {
 
     /// Whether there is a problem among the findings.
     var hasProblems: Bool { findings.contains { $0.severity == .problem } }
+
+    /// Whether all problems are that the store could not be reached.
+    var isOnlyInterrupted: Bool { findings.count { $0.severity == .problem } == interruptions }
 
     /// Examines a store and reads all its items, of all collections.
     ///
@@ -67,11 +72,15 @@ struct Verification: Sendable {
             findings.append(
                 StorageFinding(.remark, "The references\(Self.place(name)) can't be examined: \(error.message)"))
         } catch let error as StorageError {
-            findings.append(
-                StorageFinding(
-                    .problem, "The references\(Self.place(name)) can't be examined: \(error.message)", key: error.key,
-                    file: error.file))
+            add(error, "The references\(Self.place(name)) can't be examined")
         }
+    }
+
+    /// Adds the error that ends a part of the examination.
+    private mutating func add(_ error: StorageError, _ message: String) {
+        if StorageRetryPolicy.isTemporary(error) { interruptions += 1 }
+        findings.append(
+            StorageFinding(.problem, "\(message): \(error.message)", key: error.key, file: error.file))
     }
 
     private static func place(_ name: String?) -> String { name.map { " of the collection \"\($0)\"" } ?? "" }
@@ -106,21 +115,11 @@ struct Verification: Sendable {
                 try onItems(count, before + keys.count)
             }
         } catch let error as StorageError {
-            findings.append(
-                StorageFinding(
-                    .problem, "Not all items\(place) can be read: \(error.message)", key: error.key, file: error.file))
+            add(error, "Not all items\(place) can be read")
         }
     }
 
     private static func isJSON(_ data: Data) -> Bool {
         data.withUnsafeBytes { isValidUTF8($0) && JSONScanner.document($0) != nil }
-    }
-}
-
-extension StorageBackend {
-    /// Runs a closure whose reads are of one moment, if the engine has a database.
-    func atOneMoment(_ body: @Sendable () async throws -> Void) async throws {
-        guard let database else { return try await body() }
-        try await database.atOneMoment(body)
     }
 }
