@@ -16,7 +16,8 @@ public import Foundation
 /// Apply it after ``StorageEngine/cached(count:bytes:)`` and
 /// ``StorageEngine/mirrored(to:readingMirror:pausing:clock:)``. A cache around it returns items that have expired since
 /// it read them, and a mirror around it keeps them. A store around it shows items that have expired until its next
-/// operation that writes.
+/// operation that writes, and a live window until they are removed, for example by ``removeExpired()``, or it loads
+/// again.
 ///
 /// The other engine holds 12 bytes before each item: `EXP1` in ASCII and the expiry in milliseconds since 1970, a
 /// signed big-endian integer. An item without them, which was not written by such an engine, is reported as

@@ -43,6 +43,21 @@ struct LiveQueryEdgeTests {
         #expect(window.items.map(\.id) == Array(0..<limit))
     }
 
+    @Test("A window shows expired items until it is loaded again or they are removed", arguments: [false, true])
+    func expiredItems(removes: Bool) async throws {
+        let time = Locked(Date(timeIntervalSince1970: 0))
+        let engine = MemoryStorageEngine().expiring(after: .seconds(10)) { time.withLock { $0 } }
+        let tasks = ObjectStorage<Errand>(storage: engine)
+        try await tasks.store([Errand(id: 1)])
+        let window = LiveQuery(Query<Errand>(), in: tasks)
+        try await window.itemsHaveLoaded()
+        time.withLock { $0 += 11 }
+        try await tasks.store([Errand(id: 2)])
+        #expect(try await eventually { window.items.map(\.id) == [1, 2] })
+        if removes { try await engine.removeExpired() } else { try await window.reload() }
+        #expect(try await eventually { window.items.map(\.id) == [2] })
+    }
+
     @Test("A stream of events that a subscriber of the items creates has no change twice")
     func streamOfSubscriber() async throws {
         let tasks = ObjectStorage<Errand>(storage: MemoryStorageEngine())
