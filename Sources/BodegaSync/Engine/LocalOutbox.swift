@@ -68,6 +68,7 @@ package struct LocalOutbox: Sendable {
     package func discard(_ key: CacheKey, in collection: String) async throws -> [SyncOutcome] {
         try await openAll()
         let item = SyncItemID(collection: collection, key: key)
+        try await work.outbox.checkRecord(of: item)
         return try await work.transact([item]) { draft in
             draft.discard(item)
             return draft.outcomes

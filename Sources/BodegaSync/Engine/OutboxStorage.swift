@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import Logging
 
 /// The outbox in a local database, beside the items.
 ///
@@ -70,6 +71,17 @@ struct OutboxStorage: Sendable {
         return CacheKey(collection + "/" + item.key.kind.rawValue + "/" + item.key.identity)
     }
 
+    /// The item of a record, from the record's key.
+    private static func item(of key: CacheKey) -> SyncItemID? {
+        let parts = key.rawValue.utf8.split(
+            separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false
+        ).map { String(decoding: $0, as: UTF8.self) }
+        guard parts.count == 3, let kind = CacheKey.Kind(rawValue: parts[1]) else { return nil }
+        let collection = parts[0].replacing("%2F", with: "/").replacing("%25", with: "%")
+        let item = SyncItemID(collection: collection, key: CacheKey(identity: parts[2], kind: kind))
+        return self.key(item) == key ? item : nil
+    }
+
     private static func key(_ group: UUID) -> CacheKey { CacheKey(verbatim: group.uuidString) }
 
     // MARK: Reading
@@ -87,7 +99,7 @@ struct OutboxStorage: Sendable {
         _ draft: OutboxDraft, _ engine: (String) -> (any StorageBackend)?
     ) async throws -> Reading {
         var reading = Reading(draft: draft)
-        var known: Set<SyncItemID> = []
+        var (known, damaged): (Set<SyncItemID>, [SyncItemID]) = ([], [])
         known.reserveCapacity(items.count)
         var unknown = items.filter { known.insert($0).inserted }
         while !unknown.isEmpty {
@@ -100,15 +112,25 @@ struct OutboxStorage: Sendable {
             }
             let unread = knownRecords.isEmpty ? keys : zip(unknown, keys).filter { knownRecords[$0.0] == nil }.map(\.1)
             for item in try await records.fetch(FetchRequest(unread, options: Self.original)).value {
-                let stored = try Self.decode(StoredRecord.self, item)
+                let stored = try Self.record(in: item)
                 reading.records[stored.item] = item.data
-                reading.draft.records[stored.item] = stored.record
+                if stored.isDamaged {
+                    damaged.append(stored.item)
+                } else {
+                    reading.draft.records[stored.item] = stored.record
+                }
             }
             let groups = Set(unknown.compactMap { reading.draft.records[$0]?.edit?.group })
                 .subtracting(reading.groups.keys)
             unknown = try await read(groups, into: &reading).filter { known.insert($0).inserted }
         }
         try await readItems(of: reading.recordItems, into: &reading, engine)
+        for item in damaged {
+            guard engine(item.collection) != nil else { throw Self.damage(Self.key(item)) }
+            var record = OutboxRecord(server: nil)
+            record.edit = OutboxRecord.Edit(data: reading.items[item])
+            reading.draft.records[item] = record
+        }
         if needsPlace {
             let (data, place) = try await readPlace()
             (reading.storedPlace, reading.place, reading.draft.requests) = (data, place, place.requests)
@@ -147,6 +169,28 @@ struct OutboxStorage: Sendable {
     /// What is stored about the remote database.
     static func place(_ data: Data) throws -> SyncPlace { try decode(SyncPlace.self, data, placeKey) }
 
+    /// The record in an item of the outbox. One that is damaged is taken for a change of which nothing is known but its
+    /// item: neither the base, so that it is merged with what the remote database has, nor others with which it was
+    /// made.
+    private static func record(in item: StorageItem) throws -> (item: SyncItemID, record: OutboxRecord, isDamaged: Bool)
+    {
+        do {
+            let stored = try decode(StoredRecord.self, item)
+            return (stored.item, stored.record, false)
+        } catch {
+            guard let id = self.item(of: item.key) else { throw error }
+            syncLogger.warning(
+                "A change in the outbox is damaged. The item is sent as it is.", metadata: ["error": "\(error)"])
+            var record = OutboxRecord(server: nil)
+            record.edit = OutboxRecord.Edit(data: nil)
+            return (id, record, true)
+        }
+    }
+
+    private static func damage(_ key: CacheKey, _ cause: (any Error)? = nil) -> StorageError {
+        StorageError(.damaged, "The outbox can't be read.", key: key, cause: cause)
+    }
+
     private static func decode<Value: Decodable>(_ type: Value.Type, _ item: StorageItem) throws -> Value {
         try decode(type, item.data, item.key)
     }
@@ -155,7 +199,7 @@ struct OutboxStorage: Sendable {
         do {
             return try JSONObjectCoder.json.decode(type, from: data, for: key)
         } catch {
-            throw StorageError(.damaged, "The outbox can't be read.", key: key, cause: error)
+            throw damage(key, error)
         }
     }
 
@@ -256,12 +300,12 @@ struct OutboxStorage: Sendable {
     }
 
     private func scan(
-        _ receive: @escaping @Sendable (SyncItemID, OutboxRecord, _ data: Data) throws -> Bool
+        _ receive: @escaping @Sendable (SyncItemID, OutboxRecord, _ data: Data?) throws -> Bool
     ) async throws {
         _ = try await records.scan(ScanRequest(options: Self.original)) {
             { _, item in
-                let stored = try Self.decode(StoredRecord.self, item)
-                return try receive(stored.item, stored.record, item.data)
+                let stored = try Self.record(in: item)
+                return try receive(stored.item, stored.record, stored.isDamaged ? nil : item.data)
             }
         }
     }
@@ -292,8 +336,17 @@ struct OutboxStorage: Sendable {
     /// The records of some items.
     func fetchRecords(of items: some Sequence<SyncItemID>) async throws -> [SyncItemID: OutboxRecord] {
         let found = try await records.fetch(FetchRequest(items.map(Self.key), options: Self.original)).value
-        let stored = try found.map { try Self.decode(StoredRecord.self, $0) }
+        let stored = try found.map { try Self.record(in: $0) }
         return Dictionary(stored.map { ($0.item, $0.record) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Checks that the base of a change is known, so that it can be given up.
+    ///
+    /// - Throws: ``/Bodega/StorageError/Code/damaged`` if its record is damaged.
+    func checkRecord(of item: SyncItemID) async throws {
+        for found in try await records.fetch(FetchRequest([Self.key(item)], options: Self.original)).value {
+            _ = try Self.decode(StoredRecord.self, found)
+        }
     }
 
     /// Items whose changes can be sent, the oldest first, and their records.
@@ -315,7 +368,7 @@ struct OutboxStorage: Sendable {
             return found.withLock { found in
                 guard found.room.take(edit) else { return false }
                 found.items.append(item)
-                found.records[item] = ReadRecord(data: data, record: record)
+                if let data { found.records[item] = ReadRecord(data: data, record: record) }
                 found.bytes += (edit.data?.count ?? 0) + (record.server?.count ?? 0)
                 return !found.room.isFull && found.bytes < maximumBytes
             }

@@ -211,9 +211,11 @@ public final class StorageSync: StorageDatabase, Observable {
     /// - Parameters:
     ///   - key: The item's key.
     ///   - collection: The name of its collection.
-    /// - Throws: A `StorageError` if the outbox can't be changed.
+    /// - Throws: A `StorageError` if the outbox can't be changed, with the code `damaged` if the change is: then it is
+    ///   not known what the remote database has.
     public func discard(_ key: CacheKey, in collection: String) async throws {
         let item = SyncItemID(collection: collection, key: key)
+        try await work.outbox.checkRecord(of: item)
         let requests = try await work.outbox.fetchPlace().requests
         let waiting = requests.filter { $0.wasApplied == false }.flatMap(\.groups).first { $0.contains(item) }
         try await work.transact([item] + (waiting ?? []), needsPlace: waiting != nil) { $0.discard(item) }

@@ -1,0 +1,66 @@
+import Bodega
+import BodegaSync
+import Foundation
+import TestSupport
+import Testing
+
+/// Rows of the outbox that can't be decoded.
+@Suite struct DamagedOutboxTests {
+    private let server = MemoryStorageEngine()
+
+    private func damage(_ keys: [String], of replica: Replica) async throws {
+        let outbox = replica.local.collection(named: "emporium-outbox")
+        for key in try await outbox.fetchKeys() where keys.contains(where: { key.rawValue.hasSuffix("/" + $0) }) {
+            try await outbox.write(Data([0]), key: key)
+        }
+    }
+
+    private func serverTexts() async throws -> [String: String] {
+        let items = try await server.collection(named: "notes").fetchAll()
+        return Dictionary(
+            uniqueKeysWithValues: items.map { ($0.key.rawValue, String(decoding: $0.data, as: UTF8.self)) })
+    }
+
+    @Test func `A damaged row holds up no other, and its item is sent as it is`() async throws {
+        let notes = server.collection(named: "notes")
+        for key in ["changed", "removed", "\u{301}/%"] {
+            try await notes.write(Data(#"{"a":1}"#.utf8), key: CacheKey(key))
+        }
+        let replica = try await Replica(of: server)
+        try await replica.sync.settled()
+        await replica.sync.pause()
+        try await replica.write(#"{"a":2}"#, "changed")
+        try await replica.write(#"{"a":2}"#, "\u{301}/%")
+        try await replica.notes.remove(key: CacheKey("removed"))
+        for number in 0..<5 { try await replica.write(#"{"n":\#(number)}"#, "new \(number)") }
+        try await damage(["changed", "removed", "new 3", "\u{301}/%"], of: replica)
+        #expect(try await replica.sync.pending().count == 8)
+        #expect(try await replica.text("changed") == #"{"a":2}"#)
+
+        await replica.sync.resume()
+        try await replica.sync.settled()
+        var expected = ["changed": #"{"a":2}"#, "\u{301}/%": #"{"a":2}"#, "removed": #"{"a":1}"#]
+        for number in 0..<5 { expected["new \(number)"] = #"{"n":\#(number)}"# }
+        #expect(try await serverTexts() == expected)
+        for (key, text) in expected { #expect(try await replica.text(key) == text) }
+        #expect(try await replica.sync.pending().isEmpty)
+    }
+
+    /// Otherwise the item would be removed, although the remote database may have it.
+    @Test func `A damaged change can't be given up, but overwritten`() async throws {
+        let replica = try await Replica(of: server)
+        try await replica.sync.settled()
+        await replica.sync.pause()
+        for key in ["a", "b"] { try await replica.write(#"{"n":1}"#, key) }
+        try await damage(["a", "b"], of: replica)
+        await #expect {
+            try await replica.sync.discard(CacheKey("a"), in: "notes")
+        } throws: { error in
+            (error as? StorageError)?.code == .damaged
+        }
+        try await replica.write(#"{"n":2}"#, "b")
+        await replica.sync.resume()
+        try await replica.sync.settled()
+        #expect(try await serverTexts() == ["a": #"{"n":1}"#, "b": #"{"n":2}"#])
+    }
+}
