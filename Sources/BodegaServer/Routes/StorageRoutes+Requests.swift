@@ -32,7 +32,7 @@ extension StorageRoutes {
         }
     }
 
-    /// The number of items that may be in memory.
+    /// The number of items that are read together although nothing is known about their size.
     static let fewItems = 8
 
     func scan(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {

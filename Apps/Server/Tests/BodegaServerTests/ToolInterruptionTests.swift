@@ -55,6 +55,30 @@ struct ToolInterruptionTests {
         await server.stop()
     }
 
+    /// An engine whose keys can be read, and whose items can't be reached.
+    private struct Unreachable: ForwardingStorageEngine {
+        let base: any StorageBackend
+
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: @concurrent () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> { try await body() }
+
+        func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
+            throw StorageError(.unreachable, "The connection was lost.")
+        }
+    }
+
+    @Test("An examination that is cut off does not advise to restore the store")
+    func unreachableItems() async throws {
+        let engine = MemoryStorageEngine()
+        try await engine.write(Data("1".utf8), key: CacheKey("a"))
+        let server = try await TestServer(["notes": Unreachable(base: engine)])
+        let outcome = try await tool.run(["verify", "\(server.url)#notes"])
+        #expect(outcome.status == 1 && outcome.errors.contains("Verify it again"), "\(outcome.errors)")
+        #expect(!outcome.errors.contains("backup") && outcome.text.contains("Not all items"), "\(outcome.text)")
+        await server.stop()
+    }
+
     @Test("A copy whose source or destination is killed says how far it came, and goes on", arguments: [true, false])
     func copy(isSourceKilled: Bool) async throws {
         let items = (0..<1_000).map { (CacheKey("n\($0)"), Data("\($0)".utf8)) }
