@@ -17,7 +17,7 @@ extension Defect {
         case .parkedHoldsUpOthers, .timersForgotten: (7, nil)
         case .newIdentifierOnRepetition: (12, nil)
         case .logNotSearched, .unreadNotTakenOver: (19, nil)
-        case .cursorBeforeItems: (86, nil)
+        case .cursorBeforeItems: (126, nil)
         case .sentBeforePull: (543, nil)
         case .pullsOverlap: (720, nil)
         case .notFenced: (348, nil)

@@ -34,8 +34,9 @@ package struct SyncMachine: Sendable {
         var isOthers = false
         /// The failures in a row, for the delay.
         var failures = 0
-        var lastFailure: Duration?
-        var firstFailure: Duration?
+        var firstFailure, lastFailure: Duration?
+        /// Whether it was sent again after others had been answered since its first failure.
+        var hasWitness = false
         /// The failures while the remote database could be reached.
         var suspicions = 0
         /// Whether the last answer was that it can't be applied now.
@@ -151,9 +152,8 @@ extension SyncMachine {
             guard let request = requests[id] else { break }
             if wasApplied { return take(.applied, of: id, now) }
             let error = request.error ?? SyncFailure(code: "timedOut", message: "There was no answer.")
-            let others = lastAnswer.map { $0 > request.firstFailure ?? now } ?? false
-            if !others { rest = (now + limits.rest, error) }
-            take(.unanswered(error, others: others), of: id, now)
+            if !request.hasWitness { rest = (now + limits.rest, error) }
+            take(.unanswered(error, others: request.hasWitness), of: id, now)
         case .pulled(let missing):
             isPulling = false
             accept()
@@ -338,6 +338,9 @@ extension SyncMachine {
             } else if sendingCount < limits.maximumRequests {
                 requests[id]?.state = .sending(since: now)
                 requests[id]?.isOthers = false
+                if let failure = request.firstFailure, let lastAnswer, lastAnswer > failure {
+                    requests[id]?.hasWitness = true
+                }
                 effects.append(.send(id))
             }
         }

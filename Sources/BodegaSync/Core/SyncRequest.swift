@@ -47,7 +47,7 @@ package enum SyncAnswer: Hashable, Sendable {
     case refused(SyncFailure, of: SyncItemID? = nil)
     /// There was no answer in several attempts, and the changes will never be applied.
     ///
-    /// - Parameter others: Whether others were answered in the meantime, so that it is the changes that are not.
+    /// - Parameter others: Whether others were answered between the attempts, so that it is the changes that are not.
     case unanswered(SyncFailure, others: Bool)
 
     /// Whether its changes are sent again in two parts. Each part of a request without an answer would wait for several
