@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// Decides what synchronization does next. It is a pure value: no input or output, no clock, and no randomness but that
 /// of its seed.

@@ -59,7 +59,7 @@ struct TypedSamples {
     ]
     static let bigs: [UInt64] = [0, 1, 5, .max, 1 << 63, (1 << 63) - 1, (1 << 63) + 1, 9_007_199_254_740_993]
     static let doubles = [
-        0, -0.0, 1, 0.1, 0.1 + 0.2, 0.3, -1.5, 1e22, 1e300, 5e-324, 1e-320, .greatestFiniteMagnitude,
+        0, -0.0, 1, 0.1, 0.1 + 0.2, 0.3, -1.5, 1e22, 1e300, 0x1p-1074, 0x7e8p-1074, .greatestFiniteMagnitude,
         -.greatestFiniteMagnitude,
         .leastNormalMagnitude, 9_007_199_254_740_992, 0x1p63, -0x1p63, 1e19, 100.25, (0.1).nextUp,
     ]

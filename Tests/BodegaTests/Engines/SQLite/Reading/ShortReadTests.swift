@@ -117,7 +117,7 @@ import Testing
         struct Failure: Error {}
         let folder = TemporaryFolder()
         let engine = try await Self.engine(in: folder)
-        try await SQLiteFile.$shortTime.withValue(.seconds(600)) {
+        await SQLiteFile.$shortTime.withValue(.seconds(600)) {
             let begins = Counter()
             await #expect(throws: Failure.self) {
                 _ = try await engine.scan(ScanRequest(isShort: true)) {
