@@ -17,7 +17,7 @@ public struct FetchedObjects<Object> {
     }
 
     /// The objects without their keys.
-    public var objects: [Object] { objectsAndKeys.map(\.object) }
+    public var objects: [Object] { objectsAndKeys.map { $0.object } }
 }
 
 extension FetchedObjects: Sendable where Object: Sendable {}

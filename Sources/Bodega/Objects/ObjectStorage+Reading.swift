@@ -16,7 +16,7 @@ extension ObjectStorage {
     /// - Parameter keys: The objects' keys.
     /// - Returns: The objects that exist and could be decoded, in the order of `keys`.
     public func objects(forKeys keys: [CacheKey]) async -> [Object] {
-        await objectsAndKeys(keys: keys).map(\.object)
+        await objectsAndKeys(keys: keys).map { $0.object }
     }
 
     /// Reads several objects together with their keys, with one call to the engine.
@@ -31,7 +31,7 @@ extension ObjectStorage {
     ///
     /// - Returns: The objects that could be decoded, in insertion order.
     public func allObjects() async -> [Object] {
-        await allObjectsAndKeys().map(\.object)
+        await allObjectsAndKeys().map { $0.object }
     }
 
     /// Reads all objects together with their keys.

@@ -32,7 +32,8 @@ extension RecordObjects {
         }
         if strayIndices.isEmpty { return found }
         core.hasStrays = true
-        var known = Set(found.objectsAndKeys.map(\.key)).subtracting(strayIndices.map { found.objectsAndKeys[$0].key })
+        var known = Set(found.objectsAndKeys.map { $0.key })
+        known.subtract(strayIndices.map { found.objectsAndKeys[$0].key })
         var shadowed: Set<Int> = []
         for index in strayIndices {
             guard let own = ownKey(of: found.objectsAndKeys[index].object) else { continue }

@@ -21,7 +21,7 @@ extension CodableStore {
     /// - Returns: One result per object, in the same order.
     @discardableResult
     public func save(_ objects: [Object]) -> [Result] {
-        results(of: objects.map(\.codableStoreID)) { $0.save(objects) }
+        results(of: objects.map { $0.codableStoreID }) { $0.save(objects) }
     }
 
     /// Deletes the stored object with the same identifier.
@@ -51,7 +51,7 @@ extension CodableStore {
     /// - Returns: One result per object, in the same order.
     @discardableResult
     public func delete(_ objects: [Object]) -> [Result] {
-        delete(identifiers: objects.map(\.codableStoreID))
+        delete(identifiers: objects.map { $0.codableStoreID })
     }
 
     /// Deletes objects in one batch. If the batch fails, each object is deleted alone.

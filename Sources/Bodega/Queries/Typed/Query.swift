@@ -163,7 +163,7 @@ public struct QueryPage<Object> {
     public var undecodable: [StorageError]
 
     /// The objects without their keys.
-    public var objects: [Object] { objectsAndKeys.map(\.object) }
+    public var objects: [Object] { objectsAndKeys.map { $0.object } }
 }
 
 extension QueryPage: Sendable where Object: Sendable {}

@@ -24,7 +24,7 @@ struct QueryOrdering<Object>: @unchecked Sendable {
 
     /// The order in the form in which it runs.
     var running: [QueryTerm] {
-        isByRelevance ? [QueryTerm(path: nil, isDescending: true)] : terms.map(\.running)
+        isByRelevance ? [QueryTerm(path: nil, isDescending: true)] : terms.map { $0.running }
     }
 
     /// - Parameters:

@@ -62,7 +62,7 @@ extension Query {
     }
 
     /// The engines, in addition to that of the objects, on whose items the result depends.
-    package var referencedEngines: [any StorageBackend] { references.flatMap(\.engines) }
+    package var referencedEngines: [any StorageBackend] { references.flatMap { $0.engines } }
 
     /// Returns the query with the items to which objects have to refer, and the errors of records that were omitted.
     package func resolved(omittingUndecodable: Bool) async throws -> (query: Query, errors: [StorageError]) {

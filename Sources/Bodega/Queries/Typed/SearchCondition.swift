@@ -34,7 +34,10 @@ struct SearchCondition<Object>: Sendable {
 extension Query {
     /// The condition on the texts of an object; there is at most one.
     var search: SearchCondition<Object>? {
-        get { conditions.lazy.compactMap { if case .search(let search) = $0 { search } else { nil } }.first }
+        get {
+            for condition in conditions { if case .search(let search) = condition { return search } }
+            return nil
+        }
         set {
             conditions.removeAll { if case .search = $0 { true } else { false } }
             if let newValue { conditions.append(.search(newValue)) }

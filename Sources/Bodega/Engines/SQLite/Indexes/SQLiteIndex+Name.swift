@@ -79,12 +79,16 @@ extension SQLiteIndex {
     }
 
     private static func escaped(_ path: String, markingCommas: Bool) -> String {
-        String(
-            String.UnicodeScalarView(
-                path.unicodeScalars.flatMap { scalar in
-                    ("A"..."Z").contains(scalar) || scalar == "^" || scalar == "," && markingCommas
-                        ? ["^", scalar] : [scalar]
-                }))
+        var bytes: [UInt8] = []
+        for byte in path.utf8 {
+            if (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || byte == UInt8(ascii: "^")
+                || byte == UInt8(ascii: ",") && markingCommas
+            {
+                bytes.append(UInt8(ascii: "^"))
+            }
+            bytes.append(byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func unescaped(_ text: Substring.UnicodeScalarView) -> String {

@@ -44,7 +44,7 @@ struct SQLiteIndex: Sendable {
     ///   contain, or that has several spellings in JSON.
     init(_ index: StorageIndex, of table: SQLiteTable) throws {
         // Building the expression takes longer than reading a few items.
-        let key = Array("\(table.plainName)\0\(Self.text(of: index))".utf8)
+        let key = Self.key(of: Self.text(of: index).utf8, table)
         if let known = Self.known.withLock({ $0[key] }) {
             self = known
             return
@@ -56,8 +56,26 @@ struct SQLiteIndex: Sendable {
         }
     }
 
-    /// Indexes that were used, by their bytes.
+    /// Indexes that were used.
     private static let known = Locked<[[UInt8]: SQLiteIndex]>([:])
+
+    /// What an index is known by: the names of its table and of its text.
+    private static func key(of text: some Sequence<UInt8>, _ table: SQLiteTable) -> [UInt8] {
+        var key = Array(table.plainName.utf8)
+        key.append(0)
+        key.append(contentsOf: text)
+        return key
+    }
+
+    /// The index of a table that has a name; `nil` if no index of this version can have it.
+    private static func named(_ name: String, of table: SQLiteTable) throws -> SQLiteIndex? {
+        let start = start(of: table).utf8
+        guard name.utf8.starts(with: start) else { return nil }
+        let key = key(of: name.utf8.dropFirst(start.count), table)
+        if let known = known.withLock({ $0[key] }) { return known }
+        guard let index = index(named: name, of: table), canExpress(index) else { return nil }
+        return try SQLiteIndex(index, of: table)
+    }
 
     private init(building index: StorageIndex, of table: SQLiteTable) throws {
         guard Self.canExpress(index) else {
@@ -177,16 +195,13 @@ struct SQLiteIndex: Sendable {
             var indexes: Set<StorageIndex> = []
             while try statement.step() {
                 let name = statement.text(at: 0)
-                guard let index = index(named: name, of: table) else { continue }
                 // An index of another version of this package has another path, name or expression.
-                guard canExpress(index) else { continue }
-                let known = try SQLiteIndex(index, of: table)
-                if known.plainName.hasSameBytes(as: name), known.definition.hasSameBytes(as: statement.text(at: 1)) {
-                    indexes.insert(index)
-                }
+                guard let known = try named(name, of: table), known.plainName.hasSameBytes(as: name),
+                    known.definition.hasSameBytes(as: statement.text(at: 1))
+                else { continue }
+                indexes.insert(known.index)
             }
             return indexes
         }
     }
-
 }
