@@ -337,3 +337,11 @@ for target in package.targets where target.type != .system && !targetsInC.contai
     let settings = swift5Targets.contains(target.name) ? [.swiftLanguageMode(.v5)] : sharedSettings
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }
+
+// In continuous integration, the tests run against optimized libraries, with assertions.
+if Context.environment["EMPORIUM_OPTIMIZED"] != nil {
+    let libraries: Set = ["Bodega", "BodegaMessages", "BodegaSync", "Boutique", "RecordCoder", "SyncSimulation"]
+    for target in package.targets where libraries.contains(target.name) {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
+    }
+}

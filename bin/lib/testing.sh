@@ -4,13 +4,15 @@
 # Without deterministic hashing that order would change in every second call, which would rebuild everything.
 #
 # With EMPORIUM_WHOLE_MODULES, each module is compiled as a whole. That takes a fifth less time if nothing is built yet,
-# but much more after a change.
+# but much more after a change. With EMPORIUM_OPTIMIZED, see Package.swift, there is no information for debuggers: the
+# trace of a crash has the names of functions, but not the lines.
 build_tests() {
-    local whole_modules=()
+    local options=()
     if [[ -n ${EMPORIUM_WHOLE_MODULES:-} ]]; then
-        whole_modules=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2)
+        options=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2)
     fi
-    SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests "$@" ${whole_modules[@]+"${whole_modules[@]}"}
+    if [[ -n ${EMPORIUM_OPTIMIZED:-} ]]; then options+=(-debug-info-format none); fi
+    SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests "$@" ${options[@]+"${options[@]}"}
 }
 
 # Runs the tests of a built package with the given options. Fails if no test ran, so that a pattern without matches is
