@@ -26,7 +26,7 @@ import Testing
         let folder = TemporaryFolder()
         let engine = kind == "memory" ? MemoryStorageEngine() : try openEngine(kind, at: folder, .relaxed)
         // SQLite binds at most 32,766 variables by default, on some systems 250,000.
-        let keys = (0..<(kind == "disk" ? 40_000 : 260_000)).map { CacheKey("\($0)") }
+        let keys = (0..<(kind == "sqlite" ? 260_000 : 40_000)).map { CacheKey("\($0)") }
         try await engine.write(keys.map { ($0, Data($0.rawValue.utf8)) })
         #expect(try await engine.fetchAllData().count == keys.count)
         #expect(try await engine.fetch(keys: keys).map(\.key) == keys)

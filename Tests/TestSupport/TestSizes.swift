@@ -30,6 +30,10 @@ package enum TestSizes {
     package static let transactionKills = size("EMPORIUM_TRANSACTION_KILLS", quick: 5, usual: 30, all: 500)
     /// The suspensions of a process at random moments.
     package static let suspensions = size("EMPORIUM_SUSPENSIONS", quick: 10, usual: 50, all: 10_000)
+    /// The random histories of stores that share memory or an SQLite file.
+    package static let sharedStores = size("EMPORIUM_SHARED_STORES", quick: 6, usual: 20, all: 1_000)
+    /// The random changes after each of which live windows are compared with a naive search.
+    package static let windowChanges = size("EMPORIUM_WINDOW_CHANGES", quick: 20, usual: 60, all: 3_000)
     /// How often another engine removes and fills a collection that is observed.
     package static let refills = size("EMPORIUM_REFILLS", quick: 20, usual: 60, all: 2_000)
     /// The kills of a process that writes through wrappers, for each kind of nesting.
@@ -68,9 +72,10 @@ package enum TestSizes {
     package static let cacheOperations = size(
         "EMPORIUM_CACHE_OPERATIONS", quick: 30_000, usual: 100_000, all: 3_000_000)
 
-    private static let checkStep = size("EMPORIUM_CHECK_STEP", quick: 3, usual: 3, all: 1)
+    private static let checkStep = size("EMPORIUM_CHECK_STEP", quick: 5, usual: 3, all: 1)
 
-    /// Each third of the conformance checks, from a random one on, for engines that are made of those that pass all.
+    /// Each fifth or third of the conformance checks, from a random one on, for engines that are made of those that
+    /// pass all.
     package static func sample<Check>(_ checks: [Check]) -> [Check] {
         let first = Int(Seed.current % UInt64(checkStep))
         return stride(from: first, to: checks.count, by: checkStep).map { checks[$0] }

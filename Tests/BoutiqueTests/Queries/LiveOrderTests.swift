@@ -83,7 +83,7 @@ import Testing
         let isDescending = (Bool.random(using: &random), Bool.random(using: &random))
         let window = LiveQuery(Self.query(isDescending), in: storage, limit: 30)
         try await window.itemsHaveLoaded()
-        for round in 0..<40 {
+        for round in 0..<TestSizes.windowChanges {
             for _ in 0..<Int.random(in: 1...40, using: &random) {
                 let number = Int.random(in: visits.indices, using: &random)
                 visits[number].room = .random(in: 0..<3, using: &random)

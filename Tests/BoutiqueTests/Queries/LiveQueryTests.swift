@@ -101,7 +101,7 @@ struct LiveQueryTests {
         let windows = queries.map { LiveQuery($0, in: tasks, limit: .random(in: 0...8, using: &generator)) }
         for window in windows { try await window.itemsHaveLoaded() }
         let replays = windows.map { Replay($0) }
-        for round in 0..<30 {
+        for round in 0..<TestSizes.windowChanges {
             switch Int.random(in: 0..<8, using: &generator) {
             case 0: try await tasks.removeObject(forKeys: (0..<5).map { _ in randomTask().key })
             case 1 where round % 7 == 0: try await tasks.removeAllObjects()

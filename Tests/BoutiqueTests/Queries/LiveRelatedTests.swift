@@ -50,7 +50,7 @@ struct LiveRelatedTests {
             }
         }
         defer { replaying.cancel() }
-        for round in 0..<60 {
+        for round in 0..<TestSizes.windowChanges {
             for _ in 0..<Int.random(in: 1...2, using: &random) { try await model.change(storages, using: &random) }
             if round % 10 == 9 { try await ofBinders.loadMore(1) }
             let comment: Comment = "seed \(seed), round \(round), limits \(limits)"

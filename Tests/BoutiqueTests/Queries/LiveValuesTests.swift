@@ -21,7 +21,7 @@ import Testing
         var all: [Int: Errand] = [:]
         let ranks = LiveValues(of: \.rank, in: tasks)
         let openTitles = LiveValues(of: \.title, matching: Query(where: #Predicate { !$0.isDone }), in: tasks)
-        for round in 0..<20 {
+        for round in 0..<TestSizes.windowChanges {
             if Int.random(in: 0..<4, using: &random) == 0 {
                 let ids = Set((0..<5).map { _ in Int.random(in: 0..<30, using: &random) })
                 for id in ids { all[id] = nil }

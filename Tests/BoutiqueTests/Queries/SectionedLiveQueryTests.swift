@@ -57,7 +57,7 @@ private func sections<Value: Hashable>(of items: [Errand], by value: (Errand) ->
             SectionedLiveQuery(Self.byRank, in: tasks, limit: 30, sectionedBy: \.title)
         )
         var isReversed = false
-        for round in 0..<40 {
+        for round in 0..<TestSizes.windowChanges {
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
                 for window in [windows.0, windows.1] as [LiveQuery<Errand>] { try await window.loadMore(3) }

@@ -78,7 +78,7 @@ import Testing
     @Test("Stores that share an in-memory engine agree with it")
     func memory() async throws {
         print("stores that share memory: EMPORIUM_SEED=\(Seed.current)")
-        for round in 0..<50 {
+        for round in 0..<TestSizes.sharedStores * 2 {
             let engine = MemoryStorageEngine()
             try await run([engine, engine, engine], seed: Seed.current &+ UInt64(round), rounds: 20)
         }
@@ -87,7 +87,7 @@ import Testing
     @Test("Stores that share one SQLite file, through one engine or several, agree with it", arguments: [1, 3])
     func sqlite(engineCount: Int) async throws {
         print("stores that share a file: EMPORIUM_SEED=\(Seed.current)")
-        for round in 0..<20 {
+        for round in 0..<TestSizes.sharedStores {
             let folder = TemporaryFolder()
             let opened = try (0..<engineCount).map { _ in
                 try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
@@ -101,7 +101,7 @@ import Testing
     func wrappers() async throws {
         print("stores that share a wrapped file: EMPORIUM_SEED=\(Seed.current)")
         let keyset = EncryptionKeyset()
-        for round in 0..<10 {
+        for round in 0..<(TestSizes.sharedStores + 1) / 2 {
             let folder = TemporaryFolder()
             let engines = try (0..<3).map { _ in
                 try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
@@ -116,7 +116,7 @@ import Testing
         arguments: [false, true])
     func processes(withStalls: Bool) async throws {
         print("processes that share a file: EMPORIUM_SEED=\(Seed.current)")
-        for round in 0..<5 {
+        for round in 0..<(TestSizes.sharedStores + 3) / 4 {
             let folder = TemporaryFolder()
             let seed = Seed.current &+ UInt64(round)
             var children: [(child: Child, input: Pipe)] = []
