@@ -97,8 +97,10 @@ struct DefaultsContent: Sendable {
 
     private mutating func readAll() throws {
         unchecked = nil
-        guard let file = try OpenFile(ifPresent: url) else { return set([:], ValueLog(), nil, nil) }
+        guard var file = try OpenFile(ifPresent: url) else { return set([:], ValueLog(), nil, nil) }
         let status = try file.status()
+        // The object stands for the file: one with an incomplete end is read again each time.
+        if let old = self.file, FileVersion(try old.status()).isSameFile(FileVersion(status)) { file = old }
         if !status.isFile { throw Self.damaged(url) }
         var (entries, log): ([String: Data], ValueLog) = ([:], ValueLog())
         do {

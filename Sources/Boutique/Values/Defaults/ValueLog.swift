@@ -57,6 +57,8 @@ struct ValueLog: Sendable, Equatable {
     /// The number of bytes of a change besides the name and the bytes of the value.
     static let overhead = prefix + 5
     private static let markSize = 32
+    /// The number of bytes between what a mark is about and the mark, up to which it is recognized at another place.
+    private static let maximumDistance = 4_096
 }
 
 // MARK: Writing
@@ -216,6 +218,9 @@ extension ValueLog {
     }
 
     /// Whether a mark among the bytes at ``end`` proves that the first of them were on disk.
+    ///
+    /// If bytes before it were removed or inserted, it is no longer at its place, which was at its count or, if changes
+    /// were made during the sync, a little later. It must have the file's number then, unless that may be damaged, too.
     private func provesDamage(_ bytes: Data) -> Bool {
         var rest = bytes
         while let found = rest.range(of: Self.markSignature) {
@@ -229,7 +234,10 @@ extension ValueLog {
             let count = fields.withUnsafeBytes {
                 Int(clamping: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self).littleEndian)
             }
-            if count > end, log.mark(count, at: place - Self.prefix) == Self.markSignature + fields { return true }
+            if count <= end || count > .max / 2 { continue }
+            var places = [place - Self.prefix]
+            if log.number == number || end <= Self.beginning { places += count...count + Self.maximumDistance }
+            if places.contains(where: { log.mark(count, at: $0) == Self.markSignature + fields }) { return true }
         }
         return false
     }

@@ -151,6 +151,25 @@ import Testing
         }
     }
 
+    @Test("A file that ends in an incomplete change is synchronized once, and replaced", arguments: [1, 5, 30])
+    func incompleteEnd(missing: Int) throws {
+        let place = makePlace()
+        place.value("first", 0).set(1)
+        place.value("last", 0).set(2)
+        let torn = makePlace()
+        try Data(contentsOf: place.url).dropLast(missing).write(to: torn.url)
+        disk.onSync.withLock { [disk] in $0.run = { _ in if disk.syncs.elements.count > 10 { throw Failure() } } }
+        #expect(torn.value("first", 0).wrappedValue == 1)
+        try torn.file.flush()
+        #expect(disk.syncs.elements == ["suite.values", "folder", "suite.values.new", "folder"])
+        disk.runJobs()
+        #expect(disk.syncs.elements.count == 4 && disk.pending == 0)
+        let next = other(torn)
+        #expect(StoredValue(key: "first", default: 0, in: next).wrappedValue == 1)
+        #expect(StoredValue(key: "last", default: 0, in: next).wrappedValue == 0)
+        #expect(next.content.withLock { !$0.mustBeReplaced && !$0.log.needsSync })
+    }
+
     @Test func `A changed byte of what was on disk is reported, and the file is not changed`() throws {
         let place = makePlace()
         place.value("first", 0).set(1)

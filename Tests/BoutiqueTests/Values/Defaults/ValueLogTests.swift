@@ -92,6 +92,35 @@ import Testing
         }
     }
 
+    @Test("Bytes that were on disk and are missing now, or new ones between them, are reported", arguments: [1, 5, 40])
+    func shifted(count: Int) throws {
+        let written = try makeLog(isMarked: true)
+        let end = written.states[3].end
+        for place in 0...end {
+            if place + count <= end {
+                let bytes = written.bytes.prefix(place) + written.bytes.dropFirst(place + count)
+                #expect(throws: ValueLog.Damage.self, "\(count) bytes missing at \(place)") { try read(bytes) }
+            }
+            let bytes = written.bytes.prefix(place) + Data(repeating: 0x0d, count: count) + written.bytes[place...]
+            // What is inserted before the mark may have been written after the sync.
+            if place < end {
+                #expect(throws: ValueLog.Damage.self, "\(count) bytes inserted at \(place)") { try read(bytes) }
+            } else {
+                #expect(try read(bytes).entries == written.entries(before: end))
+            }
+        }
+    }
+
+    @Test func `A mark in the value of another file proves nothing`() throws {
+        let copied = try makeLog(isMarked: true).bytes
+        var log = ValueLog()
+        let first = try log.append(Data("one".utf8), "key")
+        let second = try log.append(copied, "copy")
+        for count in 0..<second.count {
+            #expect(try read(first + second.prefix(count)).entries == ["key": Data("one".utf8)])
+        }
+    }
+
     @Test("Files of other programs are reported", arguments: ["no log", "EMPVAL2\nother", "{", "bplist00"])
     func otherFiles(_ text: String) {
         #expect(throws: ValueLog.Damage.self) { try read(Data(text.utf8)) }
