@@ -34,7 +34,7 @@ extension CodableStore {
         try collection().objects()
     }
 
-    /// Returns the objects that satisfy a condition.
+    /// Returns the objects that satisfy a condition. Objects that cannot be decoded are logged and omitted.
     ///
     /// - Parameter predicate: The condition.
     /// - Throws: A ``/Bodega/StorageError`` if the objects could not be read, or the predicate's error.
@@ -43,6 +43,8 @@ extension CodableStore {
     }
 
     /// Returns the first object that satisfies a condition, or `nil` if there is none.
+    ///
+    /// Objects that cannot be decoded are logged and omitted.
     ///
     /// - Parameter predicate: The condition.
     /// - Throws: A ``/Bodega/StorageError`` if the objects could not be read, or the predicate's error.
