@@ -46,6 +46,24 @@ import Testing
         #expect(try await replica.sync.pending().isEmpty)
     }
 
+    @Test func `The items of a damaged transaction are sent one by one`() async throws {
+        let replica = try await Replica(of: server)
+        try await replica.sync.settled()
+        await replica.sync.pause()
+        let writes = ["a", "b"].map { StorageOperation.write(key: CacheKey($0), data: Data(#"{"n":1}"#.utf8)) }
+        var batch = StorageBatch(writes)
+        batch.isTransaction = true
+        _ = try await StorageBatchGroup.apply([(engine: replica.notes, batch: batch)])
+        let transactions = replica.local.collection(named: "emporium-sync")
+        let keys = try await transactions.fetchKeys().filter { $0.rawValue != "place" }
+        #expect(keys.count == 1)
+        for key in keys { try await transactions.write(Data([0]), key: key) }
+        try await replica.write(#"{"n":2}"#, "b")
+        await replica.sync.resume()
+        try await replica.sync.settled()
+        #expect(try await serverTexts() == ["a": #"{"n":1}"#, "b": #"{"n":2}"#])
+    }
+
     /// Otherwise the item would be removed, although the remote database may have it.
     @Test func `A damaged change can't be given up, but overwritten`() async throws {
         let replica = try await Replica(of: server)

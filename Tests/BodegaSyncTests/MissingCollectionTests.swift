@@ -7,19 +7,6 @@ import Testing
 /// Collections and items that the remote database does not give.
 @Suite struct MissingCollectionTests {
 
-    /// A remote database some of whose collections can't be opened or read.
-    private final class Shelf: Sendable {
-        let server = MemoryStorageEngine()
-        private let closed = Locked<Set<String>>([])
-
-        func close(_ names: Set<String>) { closed.withLock { $0 = names } }
-
-        func engine(_ name: String) throws -> any StorageEngine {
-            if closed.withLock({ $0.contains(name) }) { throw StorageError(.cannotOpen, "No such collection.") }
-            return server.collection(named: name)
-        }
-    }
-
     private static func key(_ text: String) -> CacheKey { CacheKey(verbatim: text) }
 
     private func replica(_ local: MemoryStorageEngine, of shelf: Shelf) async throws -> StorageSync {
@@ -128,27 +115,6 @@ import Testing
         #expect(try await shelf.server.collection(named: "open").fetchCount() == 1)
         #expect(try await shelf.server.collection(named: "closed").fetchCount() == 0)
         #expect(sync.status.pending == 3_000)
-    }
-
-    @Test func `A transaction over a collection that is not open waits for it, and holds up no other`() async throws {
-        let (shelf, local) = (Shelf(), MemoryStorageEngine())
-        do {
-            let sync = try await replica(local, of: shelf)
-            await sync.pause()
-            let (a, b) = (try await sync.collection(named: "a"), try await sync.collection(named: "b"))
-            let batch = StorageBatch([.write(key: Self.key("x"), data: Data("1".utf8))])
-            _ = try await StorageBatchGroup.apply([(engine: a, batch: batch), (engine: b, batch: batch)])
-        }
-        let sync = try await replica(local, of: shelf)
-        let a = try await sync.collection(named: "a")
-        try await a.write(Data("2".utf8), key: Self.key("y"))
-        let remote = shelf.server.collection(named: "a")
-        try await wait(sync) { _ in try await remote.fetchCount() == 1 }
-        let b = try await sync.collection(named: "b")
-        try await sync.settled()
-        #expect(try await remote.fetchCount() == 2)
-        #expect(try await shelf.server.collection(named: "b").fetch(key: Self.key("x")) == Data("1".utf8))
-        _ = b
     }
 
     @Test func `The state counts what was written, and nothing after everything has settled`() async throws {

@@ -166,8 +166,8 @@ extension OutboxDraft {
         var (taken, bytes, room): ([[SyncItemID]], Int, RequestRoom) = ([], 0, RequestRoom(groups: limit))
         for item in candidates where bytes < maximumBytes {
             guard let edit = records[item]?.edit else { continue }
+            if mustWait(item, where: canSend) { continue }
             let members = members(with: item)
-            guard members.allSatisfy({ isReady($0) && canSend($0.collection) }) else { continue }
             guard room.take(edit) else { break }
             for member in members {
                 guard var record = records[member], let edit = record.edit else { continue }
@@ -183,6 +183,11 @@ extension OutboxDraft {
         guard !taken.isEmpty else { return nil }
         requests.append(SentRequest(id: request.id, groups: taken))
         return request
+    }
+
+    /// Whether a change can't be sent now, because of itself or of another one with which it is sent.
+    package func mustWait(_ item: SyncItemID, where canSend: (_ collection: String) -> Bool) -> Bool {
+        !members(with: item).allSatisfy { isReady($0) && canSend($0.collection) }
     }
 
     /// Whether an item's change can be sent. One that follows another on its way waits for the outcome.

@@ -24,8 +24,8 @@ struct OutboxStorage: Sendable {
 
     /// A record, with its bytes.
     struct ReadRecord: Sendable {
-        fileprivate let data: Data
-        fileprivate let record: OutboxRecord
+        let data: Data
+        let record: OutboxRecord
     }
 
     /// What a transaction has read, to compare with what it makes of it.
@@ -145,10 +145,14 @@ struct OutboxStorage: Sendable {
         let keys = groups.map(Self.key)
         for item in try await meta.fetch(FetchRequest(keys, options: Self.original)).value {
             guard let id = UUID(uuidString: item.key.rawValue) else { continue }
-            let group = try Self.decode(OutboxGroup.self, item)
             reading.groups[id] = item.data
-            reading.draft.groups[id] = group
-            members += group.members
+            do {
+                let group = try Self.decode(OutboxGroup.self, item)
+                reading.draft.groups[id] = group
+                members += group.members
+            } catch {
+                Self.warn("A transaction in the outbox is damaged. Its items are sent one by one.", item.key, error)
+            }
         }
         return members
     }
@@ -179,13 +183,20 @@ struct OutboxStorage: Sendable {
             return (stored.item, stored.record, false)
         } catch {
             guard let id = self.item(of: item.key) else { throw error }
-            syncLogger.warning(
-                "A change in the outbox is damaged. The item is sent as it is.", metadata: ["error": "\(error)"])
+            warn("A change in the outbox is damaged. The item is sent as it is.", item.key, error)
             var record = OutboxRecord(server: nil)
             record.edit = OutboxRecord.Edit(data: nil)
             return (id, record, true)
         }
     }
+
+    /// Says once for each key that what is stored under it is damaged.
+    private static func warn(_ message: Logger.Message, _ key: CacheKey, _ error: any Error) {
+        let isNew = warned.withLock { $0.count < 1_000 && $0.insert(key).inserted }
+        if isNew { syncLogger.warning(message, metadata: ["error": "\(error)"]) }
+    }
+
+    private static let warned = Locked<Set<CacheKey>>([])
 
     private static func damage(_ key: CacheKey, _ cause: (any Error)? = nil) -> StorageError {
         StorageError(.damaged, "The outbox can't be read.", key: key, cause: cause)
@@ -299,7 +310,8 @@ struct OutboxStorage: Sendable {
         try await scan { item, record, _ in try receive(item, record) }
     }
 
-    private func scan(
+    /// Passes on records, with their bytes, if they are not damaged.
+    func scan(
         _ receive: @escaping @Sendable (SyncItemID, OutboxRecord, _ data: Data?) throws -> Bool
     ) async throws {
         _ = try await records.scan(ScanRequest(options: Self.original)) {
@@ -308,29 +320,6 @@ struct OutboxStorage: Sendable {
                 return try receive(stored.item, stored.record, stored.isDamaged ? nil : item.data)
             }
         }
-    }
-
-    /// Changes in the order of ``scan(_:)``.
-    func pending(limit: Int) async throws -> [PendingChange] {
-        let found = Locked<[PendingChange]>([])
-        if limit <= 0 { return [] }
-        try await scan { item, record in
-            found.withLock { found in
-                found.append(PendingChange(item, record))
-                return found.count < limit
-            }
-        }
-        return found.withLock { $0 }
-    }
-
-    /// The number of items whose changes are parked.
-    func countParked() async throws -> Int {
-        let count = Locked(0)
-        try await scan { _, record in
-            if record.isParked { count.withLock { $0 += 1 } }
-            return true
-        }
-        return count.withLock { $0 }
     }
 
     /// The records of some items.
@@ -347,33 +336,6 @@ struct OutboxStorage: Sendable {
         for found in try await records.fetch(FetchRequest([Self.key(item)], options: Self.original)).value {
             _ = try Self.decode(StoredRecord.self, found)
         }
-    }
-
-    /// Items whose changes can be sent, the oldest first, and their records.
-    func candidates(
-        limit: Int, maximumBytes: Int,
-        where canSend: @escaping @Sendable (SyncItemID, OutboxRecord.Edit) -> Bool
-    ) async throws -> (items: [SyncItemID], records: [SyncItemID: ReadRecord]) {
-        struct Found: Sendable {
-            var items: [SyncItemID] = []
-            var records: [SyncItemID: ReadRecord] = [:]
-            var bytes = 0
-            var room: RequestRoom
-        }
-        let found = Locked(Found(room: RequestRoom(groups: limit)))
-        try await scan { item, record, data in
-            guard let edit = record.edit, edit.failure == nil, record.sent == nil, canSend(item, edit) else {
-                return true
-            }
-            return found.withLock { found in
-                guard found.room.take(edit) else { return false }
-                found.items.append(item)
-                if let data { found.records[item] = ReadRecord(data: data, record: record) }
-                found.bytes += (edit.data?.count ?? 0) + (record.server?.count ?? 0)
-                return !found.room.isFull && found.bytes < maximumBytes
-            }
-        }
-        return found.withLock { ($0.items, $0.records) }
     }
 }
 

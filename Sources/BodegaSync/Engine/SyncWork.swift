@@ -198,20 +198,34 @@ struct SyncWork: Sendable {
         let canSend: @Sendable (String) -> Bool = { [collections] name in
             collections.collection(name) != nil && !collections.isMissing(name) && place.hasPulled(name)
         }
-        let (items, known) = try await outbox.candidates(
-            limit: limit, maximumBytes: Self.maximumBytes
-        ) { [resting] item, edit in
-            canSend(item.collection) && resting.withLock { $0.mayBeSent(item, edit) }
+        var (waiting, knowsWaiting) = (Set<UUID>(), false)
+        while true {
+            let (items, known) = try await outbox.candidates(
+                limit: limit, maximumBytes: Self.maximumBytes
+            ) { [resting, waiting] item, edit in
+                canSend(item.collection) && edit.group.map(waiting.contains) != true
+                    && resting.withLock { $0.mayBeSent(item, edit) }
+            }
+            if items.isEmpty { return (nil, place.requests.filter(collections.concern)) }
+            let taken = try await transact(items, known: known, needsPlace: true) { draft -> Taken in
+                // They would take the room of those after them, each time.
+                if !knowsWaiting, items.contains(where: { draft.mustWait($0, where: canSend) }) { return .mustWait }
+                let request = draft.take(items, upTo: limit, maximumBytes: Self.maximumBytes, where: canSend)
+                return .request(request, all: draft.requests.filter(collections.concern))
+            }
+            if case .request(let request, let all) = taken {
+                if let request { prepared.withLock { $0[request.id] = request } }
+                return (all.last { $0.id == request?.id }, all)
+            }
+            (waiting, knowsWaiting) = (try await outbox.waitingGroups(where: canSend), true)
         }
-        if items.isEmpty { return (nil, place.requests.filter(collections.concern)) }
-        let (request, all) = try await transact(items, known: known, needsPlace: true) { draft in
-            (
-                draft.take(items, upTo: limit, maximumBytes: Self.maximumBytes, where: canSend),
-                draft.requests.filter(collections.concern)
-            )
-        }
-        if let request { prepared.withLock { $0[request.id] = request } }
-        return (all.last { $0.id == request?.id }, all)
+    }
+
+    /// What a transaction has taken from the outbox.
+    private enum Taken {
+        case request(SyncRequest?, all: [SentRequest])
+        /// Nothing, because some of the candidates wait for others with which they are sent.
+        case mustWait
     }
 
     private func batch(_ id: UUID) async throws -> SyncBatch? {

@@ -156,9 +156,10 @@ import Testing
         let place = makePlace()
         place.value("first", 0).set(1)
         place.value("last", 0).set(2)
-        let torn = makePlace()
+        let disk = Disk()
+        let torn = ValuePlace(isWatched: false, surroundings: disk.surroundings)
         try Data(contentsOf: place.url).dropLast(missing).write(to: torn.url)
-        disk.onSync.withLock { [disk] in $0.run = { _ in if disk.syncs.elements.count > 10 { throw Failure() } } }
+        disk.onSync.withLock { $0.run = { _ in if disk.syncs.elements.count > 10 { throw Failure() } } }
         #expect(torn.value("first", 0).wrappedValue == 1)
         try torn.file.flush()
         #expect(disk.syncs.elements == ["suite.values", "folder", "suite.values.new", "folder"])
