@@ -91,7 +91,7 @@ public final class EngineSyncRemote: SyncRemote {
 
     public func fence(_ batch: SyncBatch) async throws -> Bool {
         guard let collection = batch.changes.first?.collection else { return true }
-        // An engine without receipts never applies a batch after it has thrown. Its log shows whether it has before.
+        // An engine without receipts should not apply a batch after it has thrown. Its log shows whether it has before.
         guard let database = try await receiptsDatabase(of: collection) else { return false }
         return try await database.fence(batch.id)
     }
