@@ -64,6 +64,49 @@ import Testing
         #expect(try await serverTexts() == ["a": #"{"n":1}"#, "b": #"{"n":2}"#])
     }
 
+    @Test("Changes of a request that is not known any more are sent again", arguments: [false, true])
+    func lostRequest(wasApplied: Bool) async throws {
+        try await server.collection(named: "notes").write(Data(#"{"n":0}"#.utf8), key: CacheKey("removed"))
+        let replica = try await Replica(of: server)
+        try await replica.sync.settled()
+        await replica.sync.pause()
+        for key in ["a", "b"] { try await replica.write(#"{"n":1}"#, key) }
+        try await replica.notes.remove(key: CacheKey("removed"))
+        let (gate, pulls) = (SyncGate(), SyncGate())
+        replica.remote.change { script in
+            script.beforePulling = { await pulls.pass() }
+            let lose: @Sendable (SyncBatch) async throws -> Void = { _ in
+                await gate.pass()
+                throw StorageError(.timedOut, "No answer.")
+            }
+            if wasApplied { script.afterApplying = lose } else { script.beforeApplying = lose }
+        }
+        await replica.sync.resume()
+        await gate.arrival()
+        try await replica.write(#"{"n":2}"#, "b")
+        // What another program finds after a kill at this moment.
+        let local = MemoryStorageEngine()
+        for name in ["notes", "emporium-outbox", "emporium-sync"] {
+            let items = try await replica.local.collection(named: name).fetchAll()
+            try await local.collection(named: name).write(items.map { ($0.key, $0.data) })
+        }
+        let places = local.collection(named: "emporium-sync")
+        let data = try #require(try await places.fetch(key: CacheKey(verbatim: "place")))
+        var place = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        #expect((place["requests"] as? [Any])?.isEmpty == false)
+        place["requests"] = []
+        try await places.write(
+            try JSONSerialization.data(withJSONObject: place), key: CacheKey(verbatim: "place"))
+        let sync = try await StorageSync(local: { local.collection(named: $0) }, remote: ScriptedRemote(server))
+        let notes = try await sync.collection(named: "notes")
+        try await sync.settled()
+        #expect(try await serverTexts() == ["a": #"{"n":1}"#, "b": #"{"n":2}"#])
+        #expect(try await notes.fetchKeys().count == 2)
+        #expect(try await sync.pending().isEmpty)
+        gate.open()
+        pulls.open()
+    }
+
     /// Otherwise the item would be removed, although the remote database may have it.
     @Test func `A damaged change can't be given up, but overwritten`() async throws {
         let replica = try await Replica(of: server)

@@ -300,6 +300,19 @@ extension OutboxDraft {
         }
     }
 
+    /// Lets changes be sent again that are on their way with a request of which nothing is known: what is stored about
+    /// it was damaged. It is not known whether they were applied.
+    package mutating func takeBackLost(_ items: [SyncItemID]) {
+        let known = Set(requests.map { $0.id })
+        for item in items {
+            guard var record = records[item], let sent = record.sent, !known.contains(sent.request) else { continue }
+            record.sent = nil
+            restore(sent, in: &record, item, .conflict, isFinal: false)
+            store(record, item)
+        }
+        withdraw(among: items)
+    }
+
     /// Puts a change that was not applied back under those that were made since.
     private mutating func restore(
         _ sent: OutboxRecord.Sent, in record: inout OutboxRecord, _ item: SyncItemID, _ answer: SyncAnswer,

@@ -27,9 +27,12 @@ extension OutboxStorage {
         return count.withLock { $0 }
     }
 
-    /// Items whose changes can be sent, the oldest first, and their records.
+    /// Items whose changes can be sent, the oldest first, and their records, also those of a request that is not known
+    /// any more.
+    ///
+    /// - Parameter requests: The requests without an outcome.
     func candidates(
-        limit: Int, maximumBytes: Int,
+        limit: Int, maximumBytes: Int, requests: Set<UUID>,
         where canSend: @escaping @Sendable (SyncItemID, OutboxRecord.Edit) -> Bool
     ) async throws -> (items: [SyncItemID], records: [SyncItemID: ReadRecord]) {
         struct Found: Sendable {
@@ -40,9 +43,9 @@ extension OutboxStorage {
         }
         let found = Locked(Found(room: RequestRoom(groups: limit)))
         try await scan { item, record, data in
-            guard let edit = record.edit, edit.failure == nil, record.sent == nil, canSend(item, edit) else {
-                return true
-            }
+            if let sent = record.sent, requests.contains(sent.request) { return true }
+            let sent = record.sent.map { OutboxRecord.Edit(data: $0.data) }
+            guard let edit = record.edit ?? sent, edit.failure == nil, canSend(item, edit) else { return true }
             return found.withLock { found in
                 guard found.room.take(edit) else { return false }
                 found.items.append(item)

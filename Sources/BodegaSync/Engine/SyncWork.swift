@@ -199,15 +199,17 @@ struct SyncWork: Sendable {
             collections.collection(name) != nil && !collections.isMissing(name) && place.hasPulled(name)
         }
         var (waiting, knowsWaiting) = (Set<UUID>(), false)
+        let requests = Set(place.requests.map(\.id))
         while true {
             let (items, known) = try await outbox.candidates(
-                limit: limit, maximumBytes: Self.maximumBytes
+                limit: limit, maximumBytes: Self.maximumBytes, requests: requests
             ) { [resting, waiting] item, edit in
                 canSend(item.collection) && edit.group.map(waiting.contains) != true
                     && resting.withLock { $0.mayBeSent(item, edit) }
             }
             if items.isEmpty { return (nil, place.requests.filter(collections.concern)) }
             let taken = try await transact(items, known: known, needsPlace: true) { draft -> Taken in
+                draft.takeBackLost(items)
                 // They would take the room of those after them, each time.
                 if !knowsWaiting, items.contains(where: { draft.mustWait($0, where: canSend) }) { return .mustWait }
                 let request = draft.take(items, upTo: limit, maximumBytes: Self.maximumBytes, where: canSend)
