@@ -185,8 +185,17 @@ extension OutboxDraft {
         return request
     }
 
-    /// Whether a change can't be sent now, because of itself or of another one with which it is sent.
-    package func mustWait(_ item: SyncItemID, where canSend: (_ collection: String) -> Bool) -> Bool {
+    /// Whether one of some changes can't be sent now, because of itself or of another one with which it is sent.
+    package func mustWait(oneOf items: [SyncItemID], where canSend: (_ collection: String) -> Bool) -> Bool {
+        var known: Set<UUID> = []
+        return items.contains { item in
+            // A group can have many of the items.
+            if let group = records[item]?.edit?.group, !known.insert(group).inserted { return false }
+            return mustWait(item, where: canSend)
+        }
+    }
+
+    private func mustWait(_ item: SyncItemID, where canSend: (_ collection: String) -> Bool) -> Bool {
         !members(with: item).allSatisfy { isReady($0) && canSend($0.collection) }
     }
 

@@ -211,7 +211,7 @@ struct SyncWork: Sendable {
             let taken = try await transact(items, known: known, needsPlace: true) { draft -> Taken in
                 draft.takeBackLost(items)
                 // They would take the room of those after them, each time.
-                if !knowsWaiting, items.contains(where: { draft.mustWait($0, where: canSend) }) { return .mustWait }
+                if !knowsWaiting, draft.mustWait(oneOf: items, where: canSend) { return .mustWait }
                 let request = draft.take(items, upTo: limit, maximumBytes: Self.maximumBytes, where: canSend)
                 return .request(request, all: draft.requests.filter(collections.concern))
             }

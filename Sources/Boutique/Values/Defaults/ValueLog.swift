@@ -59,6 +59,8 @@ struct ValueLog: Sendable, Equatable {
     private static let markSize = 32
     /// The number of bytes between what a mark is about and the mark, up to which it is recognized at another place.
     private static let maximumDistance = 4_096
+    /// The number of marks that are looked for elsewhere. A value can have the bytes of many marks of other files.
+    private static let maximumAttempts = 16
 }
 
 // MARK: Writing
@@ -222,7 +224,7 @@ extension ValueLog {
     /// If bytes before it were removed or inserted, it is no longer at its place, which was at its count or, if changes
     /// were made during the sync, a little later. It must have the file's number then, unless that may be damaged, too.
     private func provesDamage(_ bytes: Data) -> Bool {
-        var rest = bytes
+        var (rest, attempts) = (bytes, 0)
         while let found = rest.range(of: Self.markSignature) {
             let place = end + found.lowerBound - bytes.startIndex
             rest = rest[found.upperBound...]
@@ -236,7 +238,10 @@ extension ValueLog {
             }
             if count <= end || count > .max / 2 { continue }
             var places = [place - Self.prefix]
-            if log.number == number || end <= Self.beginning { places += count...count + Self.maximumDistance }
+            if attempts < Self.maximumAttempts, log.number == number || end <= Self.beginning {
+                attempts += 1
+                places += count...count + Self.maximumDistance
+            }
             if places.contains(where: { log.mark(count, at: $0) == Self.markSignature + fields }) { return true }
         }
         return false
