@@ -9,32 +9,23 @@ import Testing
 
     private static func key(_ text: String) -> CacheKey { CacheKey(verbatim: text) }
 
-    private func replica(_ local: MemoryStorageEngine, of shelf: Shelf) async throws -> StorageSync {
-        try await StorageSync(local: { local.collection(named: $0) }, remote: EngineSyncRemote { try shelf.engine($0) })
-    }
-
-    /// Waits until a condition holds.
-    private func wait(_ sync: StorageSync, until condition: (SyncStatus) async throws -> Bool) async throws {
-        for await status in sync.statusUpdates where try await condition(status) { return }
-    }
-
     @Test func `A collection that the remote database does not have holds up no other`() async throws {
         let shelf = Shelf()
         shelf.close(["new"])
-        let sync = try await replica(MemoryStorageEngine(), of: shelf)
+        let sync = try await shelf.replica(MemoryStorageEngine())
         let (old, new) = (try await sync.collection(named: "old"), try await sync.collection(named: "new"))
         try await new.write(Data("1".utf8), key: Self.key("n"))
         try await old.write(Data("2".utf8), key: Self.key("o"))
         let remote = shelf.server.collection(named: "old")
-        try await wait(sync) { _ in try await remote.fetch(key: Self.key("o")) == Data("2".utf8) }
+        try await sync.wait { _ in try await remote.fetch(key: Self.key("o")) == Data("2".utf8) }
         try await remote.write(Data("3".utf8), key: Self.key("p"))
         while try await old.fetch(key: Self.key("p")) == nil { await sync.syncNow() }
-        try await wait(sync) { $0.pending == 1 && $0.failure != nil }
+        try await sync.wait { $0.pending == 1 && $0.failure != nil }
         #expect(sync.status.failure?.message == #"The collection "new" can't be read: No such collection."#)
         #expect(!sync.status.isSettled && sync.status.parked == 0)
         // It is tried again without anything that happens elsewhere.
         shelf.close([])
-        try await wait(sync) { $0.isSettled }
+        try await sync.wait { $0.isSettled }
         #expect(try await shelf.server.collection(named: "new").fetch(key: Self.key("n")) == Data("1".utf8))
     }
 
@@ -57,7 +48,7 @@ import Testing
 
     @Test func `Changes of a collection that is taken away wait, and come back with it`() async throws {
         let shelf = Shelf()
-        let sync = try await replica(MemoryStorageEngine(), of: shelf)
+        let sync = try await shelf.replica(MemoryStorageEngine())
         let (a, b) = (try await sync.collection(named: "a"), try await sync.collection(named: "b"))
         try await sync.settled()
         shelf.close(["b"])
@@ -65,7 +56,7 @@ import Testing
         // The engine that was opened before goes on, so both collections are read until it is opened again.
         try await a.write(Data("1".utf8), key: Self.key("x"))
         try await b.write(Data("2".utf8), key: Self.key("x"))
-        try await wait(sync) { _ in
+        try await sync.wait { _ in
             try await shelf.server.collection(named: "a").fetch(key: Self.key("x")) == Data("1".utf8)
         }
         shelf.close([])
@@ -76,7 +67,7 @@ import Testing
     @Test func `Changes go without those of a collection that is gone, which can be given up`() async throws {
         let (shelf, local) = (Shelf(), MemoryStorageEngine())
         do {
-            let sync = try await replica(local, of: shelf)
+            let sync = try await shelf.replica(local)
             let collections = [try await sync.collection(named: "a"), try await sync.collection(named: "b")]
             // Nothing is sent before the first pull.
             try await sync.settled()
@@ -86,29 +77,29 @@ import Testing
             }
         }
         shelf.close(["b"])
-        let sync = try await replica(local, of: shelf)
+        let sync = try await shelf.replica(local)
         let (_, b) = (try await sync.collection(named: "a"), try await sync.collection(named: "b"))
-        try await wait(sync) { $0.pending == 2 && $0.failure != nil }
+        try await sync.wait { $0.pending == 2 && $0.failure != nil }
         #expect(try await shelf.server.collection(named: "a").fetchCount() == 2)
         #expect(sync.status.parked == 0)
         try await sync.discard(Self.key("x"), in: "b")
         #expect(sync.status.pending == 1)
         #expect(try await b.fetchKeys() == [Self.key("y")])
         shelf.close([])
-        try await wait(sync) { $0.isSettled }
+        try await sync.wait { $0.isSettled }
         #expect(try await shelf.server.collection(named: "b").fetchKeys() == [Self.key("y")])
     }
 
     @Test func `More changes of closed collections than fit into a request hold up none`() async throws {
         let (shelf, local) = (Shelf(), MemoryStorageEngine())
         do {
-            let sync = try await replica(local, of: shelf)
+            let sync = try await shelf.replica(local)
             await sync.pause()
             let closed = try await sync.collection(named: "closed")
             let items = (0..<3_000).map { (Self.key("\($0)"), Data("\($0)".utf8)) }
             try await closed.write(items)
         }
-        let sync = try await replica(local, of: shelf)
+        let sync = try await shelf.replica(local)
         let open = try await sync.collection(named: "open")
         try await open.write(Data("1".utf8), key: Self.key("x"))
         try await sync.settled()
@@ -118,7 +109,7 @@ import Testing
     }
 
     @Test func `The state counts what was written, and nothing after everything has settled`() async throws {
-        let sync = try await replica(MemoryStorageEngine(), of: Shelf())
+        let sync = try await Shelf().replica(MemoryStorageEngine())
         let notes = try await sync.collection(named: "notes")
         try await sync.settled()
         for round in 0..<100 {
@@ -222,7 +213,7 @@ import Testing
 
     @Test func `Streams end when the synchronization is released`() async throws {
         let shelf = Shelf()
-        var sync: StorageSync? = try await replica(MemoryStorageEngine(), of: shelf)
+        var sync: StorageSync? = try await shelf.replica(MemoryStorageEngine())
         let (updates, outcomes) = (try #require(sync?.statusUpdates), try #require(sync?.outcomes))
         sync = nil
         for await _ in updates {}

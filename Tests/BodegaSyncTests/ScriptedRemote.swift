@@ -120,7 +120,7 @@ struct Replica {
 
     /// Waits until a condition holds, which may change with the state of the synchronization.
     func wait(until condition: (SyncStatus) async throws -> Bool) async throws {
-        for await status in sync.statusUpdates where try await condition(status) { return }
+        try await sync.wait(until: condition)
     }
 }
 

@@ -8,29 +8,20 @@ import Testing
 @Suite struct WaitingTransactionTests {
     private static func key(_ text: String) -> CacheKey { CacheKey(verbatim: text) }
 
-    private func replica(_ local: MemoryStorageEngine, of shelf: Shelf) async throws -> StorageSync {
-        try await StorageSync(local: { local.collection(named: $0) }, remote: EngineSyncRemote { try shelf.engine($0) })
-    }
-
-    /// Waits until a condition holds.
-    private func wait(_ sync: StorageSync, until condition: (SyncStatus) async throws -> Bool) async throws {
-        for await status in sync.statusUpdates where try await condition(status) { return }
-    }
-
     @Test func `A transaction over a collection that is not open waits for it, and holds up no other`() async throws {
         let (shelf, local) = (Shelf(), MemoryStorageEngine())
         do {
-            let sync = try await replica(local, of: shelf)
+            let sync = try await shelf.replica(local)
             await sync.pause()
             let (a, b) = (try await sync.collection(named: "a"), try await sync.collection(named: "b"))
             let batch = StorageBatch([.write(key: Self.key("x"), data: Data("1".utf8))])
             _ = try await StorageBatchGroup.apply([(engine: a, batch: batch), (engine: b, batch: batch)])
         }
-        let sync = try await replica(local, of: shelf)
+        let sync = try await shelf.replica(local)
         let a = try await sync.collection(named: "a")
         try await a.write(Data("2".utf8), key: Self.key("y"))
         let remote = shelf.server.collection(named: "a")
-        try await wait(sync) { _ in try await remote.fetchCount() == 1 }
+        try await sync.wait { _ in try await remote.fetchCount() == 1 }
         let b = try await sync.collection(named: "b")
         try await sync.settled()
         #expect(try await remote.fetchCount() == 2)
@@ -41,7 +32,7 @@ import Testing
     @Test func `More transactions that wait than fit into a request hold up no other`() async throws {
         let (shelf, local) = (Shelf(), MemoryStorageEngine())
         do {
-            let sync = try await replica(local, of: shelf)
+            let sync = try await shelf.replica(local)
             await sync.pause()
             let (a, b) = (try await sync.collection(named: "a"), try await sync.collection(named: "b"))
             for number in 0..<1_100 {
@@ -49,11 +40,11 @@ import Testing
                 _ = try await StorageBatchGroup.apply([(engine: a, batch: batch), (engine: b, batch: batch)])
             }
         }
-        let sync = try await replica(local, of: shelf)
+        let sync = try await shelf.replica(local)
         let a = try await sync.collection(named: "a")
         try await a.write(Data("2".utf8), key: Self.key("y"))
         let remote = shelf.server.collection(named: "a")
-        try await wait(sync) { _ in try await remote.fetchKeys() == [Self.key("y")] }
+        try await sync.wait { _ in try await remote.fetchKeys() == [Self.key("y")] }
         let b = try await sync.collection(named: "b")
         try await sync.settled()
         #expect(try await remote.fetchCount() == 1_101)
@@ -81,14 +72,14 @@ import Testing
             for number in 0..<4 { try await sync.retry(Self.key("t\(number)"), in: "a") }
         }
         shelf.close(["b"])
-        let sync = try await replica(local, of: shelf)
+        let sync = try await shelf.replica(local)
         for number in 0..<4 { try await transfer("u\(number)", sync) }
         let a = try await sync.collection(named: "a")
         for number in 0..<20 { try await a.write(Data("2".utf8), key: Self.key("\(number)")) }
         let remote = shelf.server.collection(named: "a")
-        try await wait(sync) { _ in try await remote.fetchCount() == 20 }
+        try await sync.wait { _ in try await remote.fetchCount() == 20 }
         shelf.close([])
-        try await wait(sync) { $0.isSettled }
+        try await sync.wait { $0.isSettled }
         #expect(sync.status.pending == 0)
         #expect(try await remote.fetchCount() == 28)
         #expect(try await shelf.server.collection(named: "b").fetchCount() == 8)
