@@ -311,8 +311,9 @@ extension OutboxDraft {
 
     /// Lets changes be sent again that are on their way with a request of which nothing is known: what is stored about
     /// it was damaged. It is not known whether they were applied.
-    package mutating func takeBackLost(_ items: [SyncItemID]) {
+    package mutating func takeBackLost() {
         let known = Set(requests.map { $0.id })
+        let items = Array(records.keys)
         for item in items {
             guard var record = records[item], let sent = record.sent, !known.contains(sent.request) else { continue }
             record.sent = nil

@@ -209,7 +209,7 @@ struct SyncWork: Sendable {
             }
             if items.isEmpty { return (nil, place.requests.filter(collections.concern)) }
             let taken = try await transact(items, known: known, needsPlace: true) { draft -> Taken in
-                draft.takeBackLost(items)
+                draft.takeBackLost()
                 // They would take the room of those after them, each time.
                 if !knowsWaiting, draft.mustWait(oneOf: items, where: canSend) { return .mustWait }
                 let request = draft.take(items, upTo: limit, maximumBytes: Self.maximumBytes, where: canSend)

@@ -237,12 +237,13 @@ extension ValueLog {
                 Int(clamping: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self).littleEndian)
             }
             if count <= end || count > .max / 2 { continue }
+            let mark = Self.markSignature + fields
             var places = [place - Self.prefix]
             if attempts < Self.maximumAttempts, log.number == number || end <= Self.beginning {
                 attempts += 1
                 places += count...count + Self.maximumDistance
             }
-            if places.contains(where: { log.mark(count, at: $0) == Self.markSignature + fields }) { return true }
+            if places.contains(where: { log.mark(count, at: $0) == mark }) { return true }
         }
         return false
     }

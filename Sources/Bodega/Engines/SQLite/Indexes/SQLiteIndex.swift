@@ -59,7 +59,7 @@ struct SQLiteIndex: Sendable {
     /// Indexes that were used.
     private static let known = Locked<[[UInt8]: SQLiteIndex]>([:])
 
-    /// What an index is known by: the names of its table and of its text.
+    /// What an index is known by: the name of its table, and its text.
     private static func key(of text: some Sequence<UInt8>, _ table: SQLiteTable) -> [UInt8] {
         var key = Array(table.plainName.utf8)
         key.append(0)
