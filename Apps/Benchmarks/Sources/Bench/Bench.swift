@@ -33,13 +33,20 @@ struct Bench: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Measure only the metrics whose names contain this text.", valueName: "name"))
     var filter: String?
 
-    @Option(help: ArgumentHelp("The number of runs of each side, whose medians are compared.", valueName: "count"))
-    var runs = 7
+    @Option(
+        help: ArgumentHelp(
+            "The number of runs of each side, whose medians are compared. (default: 7, or 3 with --check)",
+            valueName: "count"))
+    var runs: Int?
 
     @Flag(help: "Use a hundredth of the sizes and one run, without checking the ratios.")
     var quick = false
 
-    @Flag(help: "Exit with status 2 if a ratio is above its maximum.")
+    @Flag(
+        help: """
+            Measure each metric that has a maximum three times, and exit with status 2 if the middle ratio of one is \
+            above it.
+            """)
     var check = false
 
     @Option(help: ArgumentHelp("The folder for temporary files. (default: /var/tmp)", valueName: "folder"))
@@ -94,7 +101,7 @@ struct Bench: AsyncParsableCommand {
             throw ValidationError("--sync excludes --server, --query and --postgres.")
         }
         if server && (query || postgres) { throw ValidationError("--server excludes --query and --postgres.") }
-        if runs < 1 { throw ValidationError("--runs must be at least 1.") }
+        if let runs, runs < 1 { throw ValidationError("--runs must be at least 1.") }
         if quick && check { throw ValidationError("--check needs full sizes and can't be used with --quick.") }
         if postgres && (PostgresMetrics.areBuilt && postgresServer != nil) == false {
             throw ValidationError("This program can't measure PostgreSQL. Run bin/bench --postgres instead.")
@@ -122,7 +129,9 @@ struct Bench: AsyncParsableCommand {
         defer { interruption.cancel() }
         let session = Session(
             metrics: selected,
-            plan: Plan(runs: quick ? 1 : runs, isQuick: quick, scratch: scratch),
+            plan: Plan(
+                runs: quick ? 1 : runs ?? (check ? 3 : 7), repetitions: check ? 3 : 1, isQuick: quick, scratch: scratch
+            ),
             asJSON: json
         )
         let missed: [Row]
@@ -141,7 +150,9 @@ struct Bench: AsyncParsableCommand {
         return available.filter { $0.name.contains(filter) }
     }
 
-    private var available: [Metric] {
+    private var available: [Metric] { check ? measurable.filter { $0.maximum != nil } : measurable }
+
+    private var measurable: [Metric] {
         if query { return QueryMetrics(count: items).all }
         if server { return ServerMetrics.all }
         if sync { return SyncMetrics.all }

@@ -8,18 +8,32 @@ package struct Row: Sendable {
     package let baseline: String
     /// The promised maximum of the ratio, `nil` if there is none.
     package let maximum: Double?
-    /// The outcome.
+    /// The outcome; of several, the one with the middle ratio.
     package let outcome: Outcome
+    /// By which part of the middle ratio the ratios of several outcomes differ, `nil` for one outcome.
+    package let spread: Double?
     /// Whether the ratio is within the maximum; `nil` if there is none, or if the sizes were too small.
     package let isMet: Bool?
 
+    /// Whether the ratios differ by more than a fifth, so that the middle one says little.
+    package var varies: Bool { (spread ?? 0) > 0.2 }
+
     /// Creates a row and checks its ratio.
-    package init(_ metric: Metric, _ outcome: Outcome, isJudged: Bool) {
+    ///
+    /// - Parameters:
+    ///   - metric: The metric.
+    ///   - outcomes: What was measured, once or several times.
+    ///   - isJudged: Whether the sizes were large enough to check the ratio.
+    /// - Precondition: `outcomes` is not empty.
+    package init(_ metric: Metric, _ outcomes: [Outcome], isJudged: Bool) {
+        let sorted = outcomes.sorted { $0.ratio < $1.ratio }
+        let middle = sorted[sorted.count / 2]
         name = metric.name
         baseline = metric.baseline
         maximum = metric.maximum
-        self.outcome = outcome
-        isMet = isJudged ? metric.maximum.map { outcome.ratio <= $0 } : nil
+        outcome = middle
+        spread = sorted.count > 1 ? (sorted[sorted.count - 1].ratio - sorted[0].ratio) / middle.ratio : nil
+        isMet = isJudged ? metric.maximum.map { middle.ratio <= $0 } : nil
     }
 
     /// The row as one line of JSON with its members in a fixed order.
@@ -47,6 +61,7 @@ package struct Row: Sendable {
             ("ratio", outcome.ratio.toThousandths),
             ("max", maximum),
             ("met", isMet),
+            ("spread", spread?.toThousandths),
         ]
         if isTime { return members }
         let unit = outcome.unit == .bytes ? "bytes" : "hits"

@@ -13,7 +13,7 @@ package struct Table: Sendable {
 
     /// The line of titles.
     package var header: String {
-        line("metric", "n", "ours", "baseline", "ratio", "max", "met", "compared with")
+        line("metric", "n", "ours", "baseline", "ratio", "max", "met", "varies", "compared with")
     }
 
     /// The line of an outcome.
@@ -26,6 +26,7 @@ package struct Table: Sendable {
             String(format: "%.2f", row.outcome.ratio),
             row.maximum.map { String(format: "%.2f", $0) } ?? "-",
             row.isMet.map { $0 ? "yes" : "NO" } ?? "-",
+            row.spread.map { String(format: "%.0f %%", $0 * 100) + (row.varies ? "!" : "") } ?? "-",
             row.baseline
         )
     }
@@ -38,6 +39,7 @@ package struct Table: Sendable {
         _ ratio: String,
         _ maximum: String,
         _ met: String,
+        _ spread: String,
         _ comparison: String
     ) -> String {
         [
@@ -48,6 +50,7 @@ package struct Table: Sendable {
             ratio.leftPadded(to: 6),
             maximum.leftPadded(to: 5),
             met.leftPadded(to: 4),
+            spread.leftPadded(to: 6),
             comparison,
         ].joined(separator: "  ")
     }
