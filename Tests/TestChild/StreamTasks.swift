@@ -39,22 +39,22 @@ func streamLarge(_ arguments: [String]) async throws {
     say("\((try kilobytes("VmHWM") - start) * 1_024)")
 }
 
-/// Fills a cache, and prints the growth of the process's memory in bytes.
+/// Fills a cache, and prints the growth of the process's own memory in bytes.
 ///
 /// Arguments: the operations, or `small` and the limit in bytes.
 func fillCache(_ arguments: [String]) async throws {
-    let start = try kilobytes("VmRSS")
+    // Without the pages of the program, of which the system maps more if they are in its cache.
+    let start = try kilobytes("RssAnon")
+    let engine: CachedStorageEngine
     if let load = CacheLoad(rawValue: arguments[0]) {
-        let engine = load.makeEngine()
+        engine = load.makeEngine()
         try await load.run(on: engine)
-        say("\((try kilobytes("VmRSS") - start) * 1_024)")
-        withExtendedLifetime(engine) {}
     } else {
-        let engine = EndlessEngine().cached(bytes: Int(arguments[1]))
+        engine = EndlessEngine().cached(bytes: Int(arguments[1]))
         try await CacheLoad.readSmallItems(of: engine)
-        say("\((try kilobytes("VmRSS") - start) * 1_024)")
-        withExtendedLifetime(engine) {}
     }
+    say("\((try kilobytes("RssAnon") - start) * 1_024)")
+    withExtendedLifetime(engine) {}
 }
 
 /// A value of the memory of this process, in kilobytes.
