@@ -25,7 +25,7 @@ extension Metrics {
     }
 
     private static func decode<Value: Shape>(_ type: Value.Type, _ plan: Plan) async throws -> Outcome {
-        let values = (0..<plan.size(100_000)).map(Value.init(number:))
+        let values = (0..<plan.size(20_000)).map(Value.init(number:))
         let encoder = JSONEncoder()
         let records = try values.map { try encoder.encode($0) }
         let ours = RecordDecoder()
@@ -47,7 +47,7 @@ extension Metrics {
     }
 
     private static func encode<Value: Shape>(_ type: Value.Type, _ plan: Plan) async throws -> Outcome {
-        let values = (0..<plan.size(100_000)).map(Value.init(number:))
+        let values = (0..<plan.size(20_000)).map(Value.init(number:))
         let ours = RecordEncoder()
         let foundations = JSONEncoder()
         let decoder = JSONDecoder()

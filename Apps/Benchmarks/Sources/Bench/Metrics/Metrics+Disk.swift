@@ -22,7 +22,7 @@ extension Metrics {
     ]
 
     private static func diskWriteBatch(_ plan: Plan) async throws -> Outcome {
-        try await diskWrite(plan, items: plan.size(10_000), .full) { engine, items in
+        try await diskWrite(plan, items: plan.size(4_000), .full) { engine, items in
             try await engine.write(items)
         } baseline: { folder, items in
             try POSIXFolder(folder).write(items)
@@ -105,7 +105,7 @@ extension Metrics {
     }
 
     private static func diskRemoveAll(_ plan: Plan) async throws -> Outcome {
-        let items = Items.make(plan.size(10_000))
+        let items = Items.make(plan.size(4_000))
         return try await compare(
             items: items.count,
             runs: plan.runs,
