@@ -122,8 +122,11 @@ extension StorePipeline {
         guard let shown else { return nil }
         records.log(changes.undecodable)
         let cursor = shown.hasUnknownPlaces ? nil : changes.cursor
+        let change = await shownChange([shown.changes], shown.exceptions)
+        // Not before that call: it leaves the main actor free, so the release would not wait for this turn.
         releaseElsewhere(changes, count: count)
-        return await shownChange([shown.changes], shown.exceptions).with { [log] in log.cursor = cursor }
+        releaseElsewhere(shown, count: count)
+        return change.with { [log] in log.cursor = cursor }
     }
 
     /// Returns a change of the items: in place if they are few, otherwise made on a copy off the main actor, which then

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BenchHarness
 import Foundation
+import Logging
 
 /// The command `bench`.
 @main
@@ -123,6 +124,12 @@ struct Bench: AsyncParsableCommand {
         if let childSynchronizes {
             guard let url = URL(string: childSynchronizes) else { throw ValidationError("The address is not valid.") }
             return try await SynchronizingChild(url: url, token: childToken).beChild()
+        }
+        // The folders of a metric are removed while its stores still exist, which they notice.
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .warning
+            return handler
         }
         let scratch = try Scratch(in: directory.map { URL(fileURLWithPath: $0, isDirectory: true) })
         let interruption = Interruption { try scratch.remove() }

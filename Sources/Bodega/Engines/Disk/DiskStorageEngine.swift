@@ -123,6 +123,11 @@ public final class DiskStorageEngine: StorageBackend {
         try await reading { try $0.allItems() }
     }
 
+    /// Opens each file once. The default would open it twice, first for its key.
+    public func fetchAllData() async throws -> [Data] {
+        try await fetchAll().map(\.data)
+    }
+
     public func fetchKeys() async throws -> [CacheKey] {
         try await reading { try $0.allKeys() }
     }

@@ -9,23 +9,23 @@ extension Metrics {
         coderMetrics(Note.self, decoding: 0.25) + coderMetrics(Flat.self, decoding: 0.25)
         + coderMetrics(Nested.self, decoding: 0.25) + coderMetrics(Intl.self, decoding: 0.3)
         // What is slowest, compared with Foundation.
-        + coderMetrics(Extreme.self, decoding: 1, encoding: 1)
+        + coderMetrics(Extreme.self, count: 2_000, decoding: 1, encoding: 1)
 
     private static func coderMetrics<Value: Shape>(
-        _ type: Value.Type, decoding maximum: Double, encoding encodingMaximum: Double = 0.2
+        _ type: Value.Type, count: Int = 20_000, decoding maximum: Double, encoding encodingMaximum: Double = 0.2
     ) -> [Metric] {
         [
             Metric("coder.decode.\(Value.name)", baseline: "JSONDecoder", maximum: maximum) { plan in
-                try await decode(type, plan)
+                try await decode(type, count, plan)
             },
             Metric("coder.encode.\(Value.name)", baseline: "JSONEncoder", maximum: encodingMaximum) { plan in
-                try await encode(type, plan)
+                try await encode(type, count, plan)
             },
         ]
     }
 
-    private static func decode<Value: Shape>(_ type: Value.Type, _ plan: Plan) async throws -> Outcome {
-        let values = (0..<plan.size(20_000)).map(Value.init(number:))
+    private static func decode<Value: Shape>(_ type: Value.Type, _ count: Int, _ plan: Plan) async throws -> Outcome {
+        let values = (0..<plan.size(count)).map(Value.init(number:))
         let encoder = JSONEncoder()
         let records = try values.map { try encoder.encode($0) }
         let ours = RecordDecoder()
@@ -46,8 +46,8 @@ extension Metrics {
         )
     }
 
-    private static func encode<Value: Shape>(_ type: Value.Type, _ plan: Plan) async throws -> Outcome {
-        let values = (0..<plan.size(20_000)).map(Value.init(number:))
+    private static func encode<Value: Shape>(_ type: Value.Type, _ count: Int, _ plan: Plan) async throws -> Outcome {
+        let values = (0..<plan.size(count)).map(Value.init(number:))
         let ours = RecordEncoder()
         let foundations = JSONEncoder()
         let decoder = JSONDecoder()

@@ -16,15 +16,15 @@ extension Metrics {
         },
     ]
 
-    /// A million items take long enough to be measured well in a few runs.
-    private static let mostRuns = 3
+    /// A million items take long enough to be measured well in a few runs, or in one of several measurements.
+    private static func runs(_ plan: Plan) -> Int { plan.repetitions > 1 ? 1 : min(plan.runs, 3) }
 
     private static func scaleOfWrite(_ plan: Plan, order: Items.Order) async throws -> Outcome {
         let many = Items.make(plan.size(1_000_000), order: order)
         let few = Array(many.prefix(many.count / 10))
         return try await compare(
             items: many.count,
-            runs: min(plan.runs, mostRuns),
+            runs: runs(plan),
             ours: { try await timeOfBatchWrite(many, plan.scratch) },
             baseline: { try await timeOfBatchWrite(few, plan.scratch) * 10 }
         )
@@ -38,7 +38,7 @@ extension Metrics {
                 let sumOfFew = Checksum.ofList(few.map(\.data))
                 return try await compare(
                     items: count,
-                    runs: min(plan.runs, mostRuns),
+                    runs: runs(plan),
                     ours: { try await timeOfReadAll(large, count: many.count, sum: sumOfMany) },
                     baseline: { try await timeOfReadAll(small, count: few.count, sum: sumOfFew) * 10 }
                 )
