@@ -24,7 +24,7 @@ public import Foundation
 public struct CachedStorageEngine: ForwardingStorageEngine {
     public let base: any StorageBackend
     let cache: StorageCache
-    private let pace = TaskPace()
+    private let pace = TaskPace(512)
     private let follower: StorageCacheFollower?
 
     init(base: any StorageBackend, limit: StorageLimit) {
@@ -93,7 +93,7 @@ public struct CachedStorageEngine: ForwardingStorageEngine {
         guard request.fields == .data, !request.options.needsOriginal, !StorageMoment.isCurrent else {
             return try await forward(.fetch(request)) { try await base.fetch(request) }
         }
-        await pace.count()
+        await pace.count(request.keys.count)
         if request.keys.count != 1 { return try await fetchMany(request) }
         let key = request.keys[0]
         let answer = try await fetch(key, cache.beginReading(key), request.options)

@@ -4,7 +4,7 @@ import Foundation
 
 extension Metrics {
     static let caches = [
-        Metric("cache.read", baseline: "a look-up in a dictionary with a lock", maximum: 1.5) { plan in
+        Metric("cache.read", baseline: "a look-up in a dictionary with a lock", maximum: 2.2) { plan in
             try await readCached(plan)
         },
         Metric("cache.hits.zipf0.8", baseline: "LRU", maximum: 1) { try await hits($0, zipf(0.8), { $0.hitsOfLRU }) },

@@ -7,11 +7,11 @@ import RecordCoder
 extension Metrics {
     static let codableStore =
         codableStoreSaving + [
-            Metric("codablestore.collection", baseline: "POSIX open and read loop + decoding alone", maximum: 1.2) {
+            Metric("codablestore.collection", baseline: "POSIX open and read loop + decoding alone", maximum: 1.4) {
                 plan in
                 try await readCollectionOfFiles(plan)
             },
-            Metric("codablestore.collection.sqlite", baseline: "the engine alone + decoding alone", maximum: 1.2) {
+            Metric("codablestore.collection.sqlite", baseline: "the engine alone + decoding alone", maximum: 1.4) {
                 plan in
                 try await readCollectionOfSQLite(plan)
             },

@@ -6,7 +6,7 @@ import RecordCoder
 
 extension Metrics {
     static let codableStoreSaving = [
-        Metric("codablestore.save.one", baseline: "encoding + POSIX write, sync, rename, sync", maximum: 1.3) { plan in
+        Metric("codablestore.save.one", baseline: "encoding + POSIX write, sync, rename, sync", maximum: 1.6) { plan in
             try await saveOne(plan) { folder in
                 let (files, encoder) = (try POSIXFolder(folder), RecordEncoder())
                 return { person in try files.writeDurably(encoder.encode(person), name: person.id.uuidString) }
@@ -21,7 +21,7 @@ extension Metrics {
         },
         Metric(
             "codablestore.save.one.original.synced", baseline: "JSONEncoder + Data.write(to:options: .atomic) + sync",
-            maximum: 1.3
+            maximum: 1.6
         ) { plan in
             try await saveOne(plan) { folder in
                 let files = try POSIXFolder(folder)

@@ -4,13 +4,13 @@ import Foundation
 
 extension Metrics {
     static let disk = [
-        Metric("disk.write.batch", baseline: "POSIX write and rename, one sync", maximum: 1.5) { plan in
+        Metric("disk.write.batch", baseline: "POSIX write and rename, one sync", maximum: 1.8) { plan in
             try await diskWriteBatch(plan)
         },
         Metric("disk.write.single", baseline: "POSIX write, rename, and two syncs", maximum: nil) { plan in
             try await diskWriteSingle(plan, .full)
         },
-        Metric("disk.write.single.relaxed", baseline: "Data.write(to:options: .atomic)", maximum: 1.1) { plan in
+        Metric("disk.write.single.relaxed", baseline: "Data.write(to:options: .atomic)", maximum: 1.4) { plan in
             try await diskWriteSingle(plan, .relaxed)
         },
         Metric("disk.read.all", baseline: "POSIX open and read loop", maximum: 1.5) { plan in

@@ -7,7 +7,7 @@ extension Metrics {
         Metric("sqlite.write.batch", baseline: "C API, prepared, one transaction", maximum: 1.3) { plan in
             try await writeBatch(plan, order: .ascending)
         },
-        Metric("sqlite.write.batch.uuid", baseline: "the same, keys in random order", maximum: 1.3) { plan in
+        Metric("sqlite.write.batch.uuid", baseline: "the same, keys in random order", maximum: 1.6) { plan in
             try await writeBatch(plan, order: .random)
         },
         Metric("sqlite.read.all", baseline: "C API loop building [Data]", maximum: 1.4) { plan in

@@ -4,7 +4,7 @@ import Foundation
 
 extension Metrics {
     static let sqliteDurable = [
-        Metric("sqlite.write.single.durable", baseline: "C API, WAL, synchronous FULL", maximum: 1.25) { plan in
+        Metric("sqlite.write.single.durable", baseline: "C API, WAL, synchronous FULL", maximum: 2.2) { plan in
             try await durableWrites(plan, items: plan.size(500)) { engine, items in
                 for item in items { try await engine.write(item.data, key: item.key) }
             }
@@ -12,7 +12,7 @@ extension Metrics {
         Metric(
             "sqlite.write.concurrent.durable",
             baseline: "as many sequential C API commits",
-            maximum: 0.12
+            maximum: 0.2
         ) { plan in
             let perWriter = plan.isQuick ? 1 : 16
             return try await durableWrites(plan, items: writers * perWriter) { engine, items in

@@ -5,10 +5,10 @@ import Foundation
 
 extension Metrics {
     static let sqliteSingles = [
-        Metric("sqlite.read.single", baseline: "C API prepared statement", maximum: 2) { plan in
+        Metric("sqlite.read.single", baseline: "C API prepared statement", maximum: 2.5) { plan in
             try await readSingle(plan)
         },
-        Metric("sqlite.read.keys", baseline: "C API, prepared, one step per key", maximum: 1.2) { plan in
+        Metric("sqlite.read.keys", baseline: "C API, prepared, one step per key", maximum: 1.6) { plan in
             try await readKeys(plan)
         },
     ]

@@ -5,7 +5,7 @@ import Foundation
 
 extension Metrics {
     static let storeLoads = [
-        Metric("store.load", baseline: "the engine alone + JSONDecoder alone", maximum: 0.3) { plan in
+        Metric("store.load", baseline: "the engine alone + JSONDecoder alone", maximum: 0.42) { plan in
             try await load(plan)
         },
         // The time in which the main actor can't run other work, relative to the time of a load; see `MainActorProbe`.

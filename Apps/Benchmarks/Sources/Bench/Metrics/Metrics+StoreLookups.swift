@@ -12,7 +12,7 @@ extension Metrics {
 
     @MainActor
     private static func lookUp(_ plan: Plan) async throws -> Outcome {
-        let count = plan.size(1_000_000)
+        let count = plan.size(200_000)
         return try await withStore(plan, holding: count, durability: .relaxed) { filled in
             let store = filled.store
             let dictionary = Dictionary(uniqueKeysWithValues: store.items.map { ($0.id.uuidString, $0) })

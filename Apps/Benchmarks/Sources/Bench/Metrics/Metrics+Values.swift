@@ -4,7 +4,7 @@ import Foundation
 
 extension Metrics {
     static let values = [
-        Metric("value.set", baseline: "UserDefaults.set of JSONEncoder's data", maximum: 3) { plan in
+        Metric("value.set", baseline: "UserDefaults.set of JSONEncoder's data", maximum: 3.5) { plan in
             try await setValue(plan) { try timed($0).time }
         },
         Metric("value.set.processor", baseline: "the same, in processor time", maximum: 4) { plan in

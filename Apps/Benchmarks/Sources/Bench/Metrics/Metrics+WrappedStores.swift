@@ -32,7 +32,7 @@ extension Metrics {
         _ plan: Plan, _ wrap: @MainActor (SQLiteStorageEngine) -> any StorageEngine
     ) async throws -> Outcome {
         let count = plan.size(1_000)
-        let new = People.make(count..<count + plan.size(2_000))
+        let new = People.make(count..<count + plan.size(1_000))
         return try await plan.scratch.withFolder { folder in
             func store(_ name: String, _ wrap: @MainActor (SQLiteStorageEngine) -> any StorageEngine) async throws
                 -> FilledStore
