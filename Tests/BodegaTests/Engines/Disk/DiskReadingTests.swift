@@ -3,6 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#endif
+
 /// Tests of read-only engines on a folder.
 @Suite struct DiskReadingTests {
 
@@ -81,4 +85,41 @@ import Testing
         child.kill()
         _ = await child.lines()
     }
+
+    #if canImport(Glibc)
+    @Test("All items, and their data, are read with one opening of each file")
+    func openings() async throws {
+        let folder = TemporaryFolder()
+        let engine = try DiskStorageEngine(opening: folder.directory)
+        let items = (0..<100).map { (key: CacheKey("\($0)"), data: Data("\($0)".utf8)) }
+        try await engine.write(items)
+        let watch = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+        try #require(watch >= 0)
+        defer { close(watch) }
+        try #require(inotify_add_watch(watch, folder.path, UInt32(IN_OPEN)) >= 0)
+        #expect(try await engine.fetchAllData() == items.map(\.data))
+        #expect(openings(watch) == 100)
+        #expect(try await engine.fetchAll().map(\.data) == items.map(\.data))
+        #expect(openings(watch) == 100)
+    }
+
+    /// How often files in the folder were opened since the last call.
+    private func openings(_ watch: Int32) -> Int {
+        var count = 0
+        withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
+            while true {
+                let end = read(watch, buffer.baseAddress, buffer.count)
+                if end <= 0 { return }
+                var offset = 0
+                while offset < end {
+                    let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+                    // The folder itself has no name, and is a directory like the one for control files.
+                    if event.len > 0, event.mask & UInt32(IN_ISDIR) == 0 { count += 1 }
+                    offset += MemoryLayout<inotify_event>.size + Int(event.len)
+                }
+            }
+        }
+        return count
+    }
+    #endif
 }
