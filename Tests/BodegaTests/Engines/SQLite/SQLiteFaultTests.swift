@@ -100,6 +100,48 @@ import Testing
         #expect(reported > 0)
     }
 
+    @Test("A bit that is flipped anywhere in the names of collections never makes one look empty")
+    func flippedNames() async throws {
+        let folder = TemporaryFolder()
+        let names = ["users", "drafts", "settings of the app", "übersicht"]
+        let file = folder.file("copy.sqlite3")
+        do {
+            let engine = try SQLiteStorageEngine(opening: folder.directory)
+            for name in names { try await engine.collection(named: name).write(Data("a".utf8), key: CacheKey("a")) }
+            try await engine.backup(to: file)
+        }
+        let original = try Data(contentsOf: file)
+        var damaged = 0
+        for name in names {
+            var places: [Int] = []
+            var rest = original.startIndex..<original.endIndex
+            while let found = original.range(of: Data(name.utf8), in: rest) {
+                places += found
+                rest = found.upperBound..<original.endIndex
+            }
+            // The name is in the register and in its index.
+            #expect(places.count == 2 * name.utf8.count)
+            for place in places {
+                var bytes = original
+                bytes[place] ^= 1
+                try bytes.write(to: file)
+                for isReading in [true, false] {
+                    do {
+                        let engine =
+                            try isReading
+                            ? SQLiteStorageEngine(readingFile: file) : SQLiteStorageEngine(openingFile: file)
+                        let items = try await engine.collection(named: name).fetchAll()
+                        #expect(items.count == 1, "\(name), byte \(place)")
+                    } catch {
+                        damaged += 1
+                        #expect(code(of: error) == .damaged)
+                    }
+                }
+            }
+        }
+        #expect(damaged > 0)
+    }
+
     @Test("A value of errno from an earlier call does not explain why a database can't be opened")
     func staleReason() {
         let cause = DatabaseError(resultCode: .SQLITE_CANTOPEN)

@@ -4,8 +4,21 @@ import GRDB
 extension SQLiteFile {
 
     /// The table of a named collection, `nil` if there is none.
+    ///
+    /// - Throws: An error with `SQLITE_CORRUPT` if the register of collections is damaged, so that a collection can be
+    ///   missing in it.
     func existingTable(ofCollection name: String, in db: Database) throws -> SQLiteTable? {
-        try SQLiteCollections.table(of: name, in: db).flatMap { try $0.exists(in: db) ? $0 : nil }
+        try registeredTable(name, in: db).flatMap { try $0.exists(in: db) ? $0 : nil }
+    }
+
+    /// The table that the register has for a named collection, which may not exist.
+    private func registeredTable(_ name: String, in db: Database) throws -> SQLiteTable? {
+        if let table = try SQLiteCollections.table(of: name, in: db) { return table }
+        // Once, because it takes time for all names.
+        if hasCheckedCollections.withLock({ $0 }) { return nil }
+        try SQLiteCollections.check(in: db)
+        hasCheckedCollections.withLock { $0 = true }
+        return nil
     }
 
     /// The table of a named collection, created if it is new.
@@ -20,7 +33,7 @@ extension SQLiteFile {
                 throw StorageError(.cannotOpen, "The database has no collection \"\(name)\".")
             }
             @Sendable func find(in db: Database) throws -> SQLiteTable? {
-                try SQLiteCollections.table(of: name, in: db).flatMap { try $0.isComplete(in: db) ? $0 : nil }
+                try registeredTable(name, in: db).flatMap { try $0.isComplete(in: db) ? $0 : nil }
             }
             if let transaction {
                 return try transaction.nested { db in try find(in: db) ?? SQLiteCollections.create(name, in: db) }

@@ -66,6 +66,8 @@ package final class SQLiteFile: Sendable {
     let longReads = AsyncLock(holders: SQLiteConnectionPool.maximumReaderCount - 1, ignoringCancellation: true)
     /// Whether this has changed the schema, see ``table(ofCollection:)``.
     let hasCreatedCollections = Locked(false)
+    /// Whether the register of collections was found to be sound, see ``existingTable(ofCollection:in:)``.
+    let hasCheckedCollections = Locked(false)
     /// Locked during a transaction of a thread, and by ``closeUnlessInTransaction()``.
     let turn = NSLock()
 

@@ -34,6 +34,15 @@ enum SQLiteCollections {
         try !db.columnNames(of: "emporium_collections").isEmpty
     }
 
+    /// Compares the names in the register with those in its index, which finds collections by their names: a damaged
+    /// name there would make a collection look empty.
+    static func check(in db: Database) throws {
+        guard try exists(in: db) else { return }
+        let finding = try String.fetchOne(db, sql: "PRAGMA main.integrity_check('emporium_collections')") ?? ""
+        if finding == "ok" { return }
+        throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "The register of collections is damaged: \(finding)")
+    }
+
     /// The table of a collection, `nil` if the register doesn't contain it.
     ///
     /// - Parameter name: The collection's name, which is not empty.
