@@ -12,13 +12,13 @@ extension Metrics {
         + inserts("expiring") { $0.expiring(after: .seconds(86_400)) }
         + inserts("encrypted") { $0.encrypted(with: EncryptionKeyset()) }
         // Their writes can end early when the task is cancelled, so that a store does not let its caller make them.
-        + inserts("retrying", maximum: 1.35) { $0.retrying() }
-        + inserts("prefixed", maximum: 1.35) { $0.prefixed("people") }
-        + inserts("limited", maximum: 1.35) { $0.limited(count: 10_000_000) }
-        + inserts("mirrored", maximum: 1.35) { $0.mirrored(to: MemoryStorageEngine()) }
+        + inserts("retrying", maximum: 1.5) { $0.retrying() }
+        + inserts("prefixed", maximum: 1.5) { $0.prefixed("people") }
+        + inserts("limited", maximum: 1.5) { $0.limited(count: 10_000_000) }
+        + inserts("mirrored", maximum: 1.5) { $0.mirrored(to: MemoryStorageEngine()) }
 
     private static func inserts(
-        _ name: String, maximum: Double = 1.15, _ wrap: @escaping @MainActor (SQLiteStorageEngine) -> any StorageEngine
+        _ name: String, maximum: Double = 1.3, _ wrap: @escaping @MainActor (SQLiteStorageEngine) -> any StorageEngine
     ) -> [Metric] {
         [
             Metric("wrapper.\(name).store.insert", baseline: "a store on SQLite alone", maximum: maximum) { plan in
