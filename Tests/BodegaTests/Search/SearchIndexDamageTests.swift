@@ -119,7 +119,7 @@ struct SearchIndexDamageTests {
         try await engine.close()
         let poor = try SQLiteStorageEngine(opening: folder.directory)
         for _ in 0..<8 {
-            try await poor.core.readLoosely { sqlite3_create_module_v2($0.sqliteConnection, "fts5", nil, nil, nil) }
+            _ = try await poor.core.readLoosely { sqlite3_create_module_v2($0.sqliteConnection, "fts5", nil, nil, nil) }
         }
         try await poor.core.writeUnreported { sqlite3_create_module_v2($0.sqliteConnection, "fts5", nil, nil, nil) }
         try await expectAll(in: poor, "without FTS5")

@@ -19,7 +19,7 @@ struct BatchIdentifierTests {
     }
 
     private func wrapped(_ engine: some StorageEngine, _ wrapper: Wrapper) throws -> any StorageBackend {
-        wrapper.wrap(engine, in: try StorageEngineConformance.Workspace()).backend
+        wrapper.wrap(engine, in: StorageEngineConformance.Workspace()).backend
     }
 
     @Test(arguments: Wrapper.all)

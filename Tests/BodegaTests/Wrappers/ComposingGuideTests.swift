@@ -66,7 +66,7 @@ struct ComposingGuideTests {
             try await parcels(of: owner, in: database)
                 .store(Parcel(owner: owner, title: "\(number)"), forKey: CacheKey(verbatim: "\(number)"))
         }
-        let own = try await parcels(of: name, in: database).allObjects()
+        let own = await parcels(of: name, in: database).allObjects()
         let expected = names.firstIndex { Array($0.utf8) == Array(name.utf8) }
         #expect(own.map(\.title) == [expected.map(String.init)])
     }

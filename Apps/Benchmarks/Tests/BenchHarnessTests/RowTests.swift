@@ -71,7 +71,7 @@ struct RowTests {
         let slow = row(1.6, 1.55, 1.45)
         #expect(slow.isMet == false)
         #expect(!slow.varies)
-        #expect(Table(for: [metric]).line(for: slow).contains("NO   10 %  by hand"))
+        #expect(Table(for: [metric]).line(for: slow).contains("NO    10 %  by hand"))
         #expect(row(9).spread == nil)
         let hits = [10, 30, 20].map { Outcome(items: 40, oursHits: $0, baselineHits: 30) }
         #expect(Row(metric, hits, isJudged: true).outcome.ours == 20)

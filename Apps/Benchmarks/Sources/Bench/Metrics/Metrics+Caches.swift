@@ -82,7 +82,7 @@ extension Metrics {
                 return time
             },
             baseline: {
-                let (time, count) = try await timed {
+                let (time, count) = timed {
                     var count = 0
                     for item in items { count += dictionary[item.key]?.count ?? 0 }
                     return count
