@@ -29,8 +29,8 @@ func visit(_ arguments: [String]) async throws {
 }
 
 /// Moves units between two stores on one file, which other processes do as well, and prints the number of each
-/// transaction. Stores and windows are observed all the time. The last lines are the observations with another sum than
-/// that of all units.
+/// transaction. Stores and windows are observed all the time, and each observation with another sum than that of all units
+/// is printed. The last line is the number of observations.
 ///
 /// Arguments: path, seed, number of transactions.
 @MainActor
@@ -45,6 +45,7 @@ func transferUnits(_ arguments: [String]) async throws {
     let windows = engines.map { LiveQuery(Query<UnitAccount>(), in: ObjectStorage<UnitAccount>(storage: $0)) }
     for window in windows { try await window.itemsHaveLoaded() }
     let watch = UnitWatch(stores, windows)
+    watch.onWrong = { say("wrong \($0)") }
     watch.check()
     var random = SeededGenerator(seed: seed)
     for number in 0..<count {
@@ -60,7 +61,6 @@ func transferUnits(_ arguments: [String]) async throws {
     }
     watch.check()
     say("observed \(watch.observations)")
-    for wrong in watch.wrong { say(wrong) }
 }
 
 /// Waits for a line of input without blocking a task's thread.

@@ -39,7 +39,9 @@ extension [ReferenceLink] {
 ///    ``receive(_:end:)``, or applies operations.
 /// 3. Items that are removed by a step can be named by others. What follows from them comes first, so that the memory
 ///    that is needed follows the depth of the references, not the number of items.
-/// 4. Whether removed items are still named by a reference that refuses is looked up at the end, when all others are
+/// 4. A reference without an index is looked up by reading all items of its collection. That waits until nothing else is
+///    left, or very many items are removed, so that one pass is enough for all of them.
+/// 5. Whether removed items are still named by a reference that refuses is looked up at the end, when all others are
 ///    removed that the transaction removes.
 package struct ReferenceCascade: Sendable {
     package enum Step: Sendable {
@@ -52,6 +54,9 @@ package struct ReferenceCascade: Sendable {
 
     /// The number of items that are changed at a time.
     package static let partSize = 500
+
+    /// The numbers of identifiers that are searched together, with an index and without.
+    private static let (indexedSize, unindexedSize) = (1_000, 50_000)
 
     /// Identifiers of removed items, and what is left to read to find the items that name them.
     private struct Search: Sendable {
@@ -80,12 +85,21 @@ package struct ReferenceCascade: Sendable {
         func cleared(_ item: Data) -> Data? { member.clearing(ids, in: item) }
     }
 
+    /// Removed items of a collection that wait for the search by its reference of a number.
+    private struct Waiting: Sendable {
+        let target: ExactText
+        let number: Int
+        var ids: Set<ReferenceIdentifier> = []
+    }
+
     /// The references to each collection.
     private let links: [ExactText: [ReferenceLink]]
     private let members: [ExactText: [ReferenceMember]]
     /// The next one is the last.
     private var searches: [Search] = []
     private var refusals: [Search] = []
+    /// The identifiers of removed items that are to be looked up without an index.
+    private var waiting: [Waiting] = []
     private var operations: (collection: String, [StorageOperation])?
     /// The identifiers of the items that the operations remove, if others can name them.
     private var removed: [[ReferenceIdentifier?]] = []
@@ -145,15 +159,34 @@ package struct ReferenceCascade: Sendable {
         from collection: String
     ) {
         for (number, link) in (links[ExactText(collection)] ?? []).enumerated() {
-            let ids = Array(Set(identifiers.compactMap { $0[number] }).subtracting(written.compactMap { $0[number] }))
-            // A search without an index reads all items.
-            let size = link.index == nil ? 50_000 : 1_000
-            for start in stride(from: 0, to: ids.count, by: size) {
-                let search = Search(link, Set(ids[start..<min(start + size, ids.count)]))
-                if link.reference.onRemoval == .refuse { refusals.append(search) } else { searches.append(search) }
+            let ids = Set(identifiers.compactMap { $0[number] }).subtracting(written.compactMap { $0[number] })
+            if ids.isEmpty { continue }
+            if link.index != nil {
+                search(ids, by: link, Self.indexedSize)
+                continue
             }
+            let target = ExactText(collection)
+            let place = waiting.firstIndex { $0.target == target && $0.number == number } ?? waiting.endIndex
+            if place == waiting.endIndex { waiting.append(Waiting(target: target, number: number)) }
+            waiting[place].ids.formUnion(ids)
+            if waiting[place].ids.count >= Self.unindexedSize { searchWaiting(at: place) }
         }
     }
+
+    private mutating func search(_ ids: Set<ReferenceIdentifier>, by link: ReferenceLink, _ size: Int) {
+        let ids = Array(ids)
+        for start in stride(from: 0, to: ids.count, by: size) {
+            let search = Search(link, Set(ids[start..<min(start + size, ids.count)]))
+            if link.reference.onRemoval == .refuse { refusals.append(search) } else { searches.append(search) }
+        }
+    }
+
+    private mutating func searchWaiting(at place: Int) {
+        let removed = waiting.remove(at: place)
+        if let link = link(of: removed) { search(removed.ids, by: link, Self.unindexedSize) }
+    }
+
+    private func link(of removed: Waiting) -> ReferenceLink? { links[removed.target]?[removed.number] }
 
     /// Returns what to do next, `nil` if nothing is left.
     ///
@@ -169,9 +202,14 @@ package struct ReferenceCascade: Sendable {
             removed = []
             self.removed(identifiers, besides: [], from: source)
         }
-        while let search = searches.last {
-            if let scan = search.scans.last { return .read(collection: search.link.source, scan) }
-            searches.removeLast()
+        while true {
+            while let search = searches.last {
+                if let scan = search.scans.last { return .read(collection: search.link.source, scan) }
+                searches.removeLast()
+            }
+            let place = waiting.firstIndex { link(of: $0)?.reference.onRemoval != .refuse }
+            guard let place = place ?? (refusing ? waiting.indices.first : nil) else { break }
+            searchWaiting(at: place)
         }
         while refusing, let refusal = refusals.last {
             if let scan = refusal.scans.last { return .read(collection: refusal.link.source, scan) }

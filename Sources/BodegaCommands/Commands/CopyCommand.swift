@@ -110,6 +110,7 @@ struct CopyCommand: ConsoleCommand {
             if !quiet { try await source.noteOtherCollections("copied", on: console) }
             try await to.openOrCreate(token: tokens.1).decrypting(with: encryptions.1).use { destination in
                 try await check(source, destination, on: console)
+                if !quiet { try await noteReferences(source, destination, on: console) }
                 let copier = Copier(source: source.engine, destination: destination.engine, overwrites: overwrite)
                 try await copier.run(report: &report) { report in
                     bar.update(items: report.done, done: report.done, of: report.total)
@@ -151,6 +152,19 @@ struct CopyCommand: ConsoleCommand {
                 --keyset-collection "\(source.address.collection ?? "")", the name of their collection until now.
                 """)
         }
+    }
+
+    /// Says that what is declared about the items is not copied with them.
+    private func noteReferences(_ source: OpenStore, _ destination: OpenStore, on console: Console) async throws {
+        let known = try await destination.engine.references?.fetchReferences() ?? []
+        let missing = try await source.engine.references?.fetchReferences().filter { !known.contains($0) } ?? []
+        if missing.isEmpty { return }
+        let names = missing.map { "\"\($0.path)\"" }.joined(separator: ", ")
+        console.complain(
+            """
+            note: the declarations of the references \(names) are not copied. Until a program declares them, a removal \
+            in the copy has no consequences. To copy a whole file with them, use: bodega backup
+            """)
     }
 
     /// The error for items that were not copied, `nil` if all were.

@@ -20,13 +20,18 @@ struct DanglingReferences {
         var findings: [StorageFinding] = []
         for reference in try await source.references?.fetchReferences() ?? [] {
             let member = ReferenceMember(reference)
-            let known = Locked<Set<ReferenceIdentifier>>([])
+            let known = Locked<(identifiers: Set<ReferenceIdentifier>, unknown: Int)>(([], 0))
             try await target(reference.target) { engine in
-                try await read(engine) { item in
-                    if let id = member.identifier(ofTarget: item.data) { known.withLock { _ = $0.insert(id) } }
+                let unreadable = try await read(engine) { item in
+                    if let id = member.identifier(ofTarget: item.data) {
+                        known.withLock { _ = $0.identifiers.insert(id) }
+                    } else if EncryptedItem.hasForm(item.data) {
+                        known.withLock { $0.unknown += 1 }
+                    }
                 }
+                known.withLock { $0.unknown += unreadable }
             }
-            let identifiers = known.withLock { $0 }
+            let (identifiers, unknown) = known.withLock { $0 }
             let dangling = Locked<[(key: CacheKey, id: ReferenceIdentifier)]>([])
             try await read(source) { item in
                 for id in member.identifiers(in: item.data) where !identifiers.contains(id) {
@@ -35,6 +40,20 @@ struct DanglingReferences {
             }
             let found = dangling.withLock { $0 }
             let collection = reference.target.isEmpty ? "the unnamed one" : "\"\(reference.target)\""
+            if unknown > 0, !found.isEmpty {
+                // One of these may be the item that is named.
+                let references = Counted.text(found.count, "reference")
+                let items = Counted.text(unknown, "item")
+                findings.append(
+                    StorageFinding(
+                        .remark,
+                        """
+                        There is no readable item for \(references)\(place) in "\(reference.path)". Because \(items) of \
+                        the collection \(collection) can't be read, for example encrypted ones, these references need \
+                        not be dangling.
+                        """))
+                continue
+            }
             findings += found.prefix(limit).map { key, id in
                 StorageFinding(
                     .remark,
@@ -54,14 +73,20 @@ struct DanglingReferences {
     }
 
     /// Reads all items of a collection.
-    static func read(_ engine: any StorageBackend, _ receive: @escaping @Sendable (StorageItem) -> Void) async throws {
+    ///
+    /// - Returns: The number of items that could not be read.
+    @discardableResult
+    static func read(
+        _ engine: any StorageBackend, _ receive: @escaping @Sendable (StorageItem) -> Void
+    ) async throws -> Int {
         var request = ScanRequest()
         request.options = ReadOptions(omitsUnreadable: true)
-        _ = try await engine.scan(request) {
+        let answer = try await engine.scan(request) {
             { _, item in
                 receive(item)
                 return true
             }
         }
+        return answer.report.unreadable.count
     }
 }

@@ -121,6 +121,36 @@ struct ReferenceCommandTests {
         }
     }
 
+    @Test("are not said to be dangling while items that they can name are encrypted")
+    func encryptedTarget() async throws {
+        try await withLibrary { file, _ in
+            let keyset = file + ".keyset"
+            #expect(await bodega("keyset", "create", keyset).status == 0)
+            let item = Array(#"{"id":"gone"}"#.utf8)
+            #expect(await bodega("put", file, "gone", "--keyset", keyset, input: item).status == 0)
+            let notes = await bodega("verify", file, "--collection", "notes")
+            #expect(notes.status == 0 && !notes.text.contains(#"names "gone""#), "\(notes)")
+            #expect(notes.text.contains(#"no readable item for 1 reference "#), "\(notes)")
+            #expect(await bodega("verify", file).text.contains(#"names 7 in its member "notes""#))
+        }
+    }
+
+    @Test("are not copied with the items, which the tool says unless they are declared there")
+    func copy() async throws {
+        try await withLibrary { file, _ in
+            let (source, copy) = ("sqlite:\(file)#notes", "sqlite:\(file).copy#notes")
+            let first = await bodega("copy", source, copy)
+            #expect(first.status == 0 && first.errors.contains(#"the references "folder.id" are not copied"#), "\(first)")
+            let engine = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: file + ".copy"))
+            try await engine.collection(named: "notes").declareReferences([
+                StorageReference("folder.id", to: "", onRemoval: .remove)
+            ])
+            let second = await bodega("copy", source, copy)
+            #expect(second.status == 0 && !second.errors.contains("references"), "\(second)")
+            #expect(await bodega("copy", source, copy + "2", "--quiet").errors == "")
+        }
+    }
+
     @Test("refuse a removal by the tool, with the reason")
     func refusal() async throws {
         try await withLibrary { file, engine in

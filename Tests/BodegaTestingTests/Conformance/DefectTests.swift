@@ -63,8 +63,12 @@ import Testing
 
     @Test(arguments: ReferenceDefect.allCases)
     func `Each defect of references is found by its check`(_ defect: ReferenceDefect) async throws {
-        let configuration = StorageEngineConformance.Configuration(defect.rawValue) { workspace in
+        var configuration = StorageEngineConformance.Configuration(defect.rawValue) { workspace in
             DefectiveReferences(base: MemoryStorageEngine(now: workspace.clock.now), defect: defect)
+        }
+        configuration.openCollection = { engine, name in
+            let base = try #require((engine as? DefectiveReferences)?.base as? MemoryStorageEngine)
+            return DefectiveReferences(base: base.collection(named: name), defect: defect)
         }
         _ = try await expectFailure(of: defect.check, configuration)
     }

@@ -57,4 +57,53 @@ struct ReferenceTests {
         #expect(try await visits.fetchAll().isEmpty)
         #expect(try await people.fetchAll().map(\.key) == [CacheKey("ben")])
     }
+
+    /// Each part of 500 removed items once began a pass of its own over all items with lists.
+    @Test("without an index are looked up in one pass, however many items are removed")
+    func passes() throws {
+        let links = [
+            ReferenceLink(
+                source: "notes", reference: StorageReference("folder", to: "folders", onRemoval: .remove),
+                index: StorageIndex("folder")),
+            ReferenceLink(
+                source: "notes", reference: StorageReference("related[]", to: "notes", onRemoval: .clear), index: nil),
+            ReferenceLink(
+                source: "pins", reference: StorageReference("notes[]", to: "notes", onRemoval: .refuse), index: nil),
+        ]
+        var notes: [CacheKey: StorageItem] = [:]
+        for number in 0..<4_000 {
+            let related = number > 0 ? "\(number - 1)" : ""
+            let folder = number < 3_990 ? "f" : "g"
+            let data = Data(#"{"id":\#(number),"folder":"\#(folder)","related":[\#(related)]}"#.utf8)
+            notes[CacheKey("\(number)")] = StorageItem(key: CacheKey("\(number)"), data: data)
+        }
+        var cascade = ReferenceCascade(links)
+        cascade.removed(
+            [cascade.identifiers(of: Data(#"{"id":"f"}"#.utf8), in: "folders")], besides: [], from: "folders")
+        var passes: [String: Int] = [:]
+        while let step = cascade.next() {
+            switch step {
+            case .read("notes", .range):
+                let found = Array(notes.values.filter(cascade.isWanted).prefix(ReferenceCascade.partSize))
+                let isPart = found.count == ReferenceCascade.partSize
+                try cascade.receive(found, end: isPart ? found.last?.place : nil)
+            case .read(let collection, _):
+                passes[collection, default: 0] += 1
+                let items = collection == "notes" ? Array(notes.values) : []
+                try cascade.receive(items.filter(cascade.isWanted), end: nil)
+            case .apply(_, let operations):
+                for operation in operations {
+                    switch operation {
+                    case .write(let key, let data): notes[key]?.data = data
+                    case .remove(let key): notes[key] = nil
+                    case .removeAll: notes = [:]
+                    }
+                }
+            }
+        }
+        #expect(passes == ["notes": 1, "pins": 1])
+        #expect(notes.count == 10)
+        #expect(notes[CacheKey("3990")]?.data == Data(#"{"id":3990,"folder":"g","related":[]}"#.utf8))
+        #expect(notes[CacheKey("3991")]?.data == Data(#"{"id":3991,"folder":"g","related":[3990]}"#.utf8))
+    }
 }

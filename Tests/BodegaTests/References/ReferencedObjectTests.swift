@@ -53,6 +53,13 @@ extension Hash: Queryable {
     ]
 }
 
+private struct Link: Queryable, Sendable {
+    var id: Int
+    var next: Int
+
+    static let references = [Reference("next", \Link.next, to: Link.self, in: "links", onRemoval: .refuse)]
+}
+
 private struct PropertyListCoder: ObjectCoder {
     func encode<Object: Encodable>(_ object: Object) throws -> Data { try PropertyListEncoder().encode(object) }
 
@@ -203,6 +210,39 @@ struct ReferencedObjectTests {
         }
         #expect(try await library.folders.fetchCount() == 2)
         #expect(try await library.albums.fetchAllObjects().objects.first?.noteIDs.contains(Self.ids[2]) == false)
+    }
+
+    /// Each page of 500 is a batch of its own.
+    @Test("refuse the removal of the matching objects in several batches, but not in one", arguments: [false, true])
+    func refusalBetweenBatches(isInMemory: Bool) async throws {
+        let file = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+        let engine: any StorageBackend =
+            isInMemory ? MemoryStorageEngine().collection(named: "links") : try file.collection(named: "links")
+        let links = ObjectStorage<Link>(storage: engine)
+        // A circle, so a page always leaves one that names an item of it.
+        try await links.store((0..<600).map { (CacheKey("\($0)"), Link(id: $0, next: ($0 + 1) % 600)) })
+        let all = Query<Link>(where: #Predicate { $0.id >= 0 })
+        let error = await #expect(throws: StorageError.self) { try await links.removeObjects(matching: all) }
+        #expect(error?.code == .referenced)
+        #expect(try await links.fetchCount() == 600)
+        try await links.removeAllObjects()
+        #expect(try await links.fetchCount() == 0)
+    }
+
+    @Test("refuse the eviction of an object that another one names, and with it the write")
+    func refusedEviction() async throws {
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        let library = try Library { try file.collection(named: $0) }
+        try await fill(library)
+        try await library.engines[1].references?.declareReferences([
+            StorageReference("folderID", to: "folders", onRemoval: .refuse)
+        ])
+        let limited = ObjectStorage<Folder>(storage: try file.collection(named: "folders").limited(count: 3))
+        let new = Folder(id: "new")
+        let error = await #expect(throws: StorageError.self) { try await limited.store(new, forKey: CacheKey("new")) }
+        #expect(error?.code == .referenced)
+        #expect(try await library.folders.fetchAllObjects().objects.map(\.id) == ["root", "child", "other"])
+        #expect(try await library.notes.fetchCount() == 4)
     }
 
     @Test("have origins of their own in the log, beside those of a transaction's parts", arguments: [false, true])

@@ -50,6 +50,40 @@ import Testing
         #expect(Set(events.withLock { $0 }) == Set((0..<6).map { "\($0)" }))
     }
 
+    @Test("A removal is refused while an object names the removed one, and decided when it is made")
+    func refusal() async throws {
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let others = try engine.collection(named: "chests")
+        try await others.declareReferences([
+            StorageReference("units", to: "", targetPath: "units", onRemoval: .refuse)
+        ])
+        let purses = CodableStore<Purse>(engine: .sqlite(engine))
+        let chests = CodableStore<Chest>(engine: .sqlite(others))
+        try purses.save(Purse(id: "1", units: 1))
+        try chests.save(Chest(id: "a", units: 1))
+        func isRefused(_ body: () throws -> Void) -> Bool {
+            do { try body() } catch { return (error as? StorageError)?.code == .referenced }
+            return false
+        }
+        #expect(isRefused { try purses.delete(identifier: "1") })
+        // The one that names it goes too late.
+        #expect(
+            isRefused {
+                try purses.transaction {
+                    try purses.delete(identifier: "1")
+                    try chests.delete(identifier: "a")
+                }
+            })
+        #expect(try purses.getCollection().count == 1)
+        #expect(try chests.getCollection().count == 1)
+        try purses.transaction {
+            try chests.delete(identifier: "a")
+            try purses.delete(identifier: "1")
+        }
+        #expect(try purses.getCollection().isEmpty)
+        #expect(try chests.getCollection().isEmpty)
+    }
+
     @Test("Objects that name others of their own collection go, too")
     func ownCollection() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)

@@ -71,6 +71,8 @@ package final class UnitWatch {
     package private(set) var observations = 0
     /// The sums that were not the total.
     package private(set) var wrong: [String] = []
+    /// Receives each of them.
+    package var onWrong: (String) -> Void = { _ in }
 
     private let stores: [Store<UnitAccount>]
     private let windows: [LiveQuery<UnitAccount>]
@@ -100,7 +102,9 @@ package final class UnitWatch {
     }
 
     private func check(_ name: String, _ sum: Int) {
-        if sum != UnitAccount.total { wrong.append("\(name): \(sum)") }
+        if sum == UnitAccount.total { return }
+        wrong.append("\(name): \(sum)")
+        onWrong("\(name): \(sum)")
     }
 
     private func track(_ read: @escaping @MainActor () -> Void) {

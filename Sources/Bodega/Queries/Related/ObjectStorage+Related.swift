@@ -2,7 +2,7 @@ extension ObjectStorage {
 
     /// Fetches the first objects that match a query, or the next ones, with their related items.
     ///
-    /// This takes two reads, see ``RelatedQuery``.
+    /// This takes one read more than without related items, see ``RelatedQuery``.
     ///
     /// - Parameters:
     ///   - query: The query.

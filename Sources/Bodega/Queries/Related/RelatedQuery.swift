@@ -9,9 +9,9 @@
 /// for row in all.rows { print(row.object.name, row.related.count) }
 /// ```
 ///
-/// A page takes two reads, however many objects it has: the one that the query takes without related items, and one of
-/// all related items. If both collections belong to one database, both are of one moment, so a page never shows an
-/// object from before a transaction and a related item from after it.
+/// A page takes one read more than without related items, however many objects it has: two, or three if it begins at a
+/// cursor. If both collections belong to one database, all are of one moment, so a page never shows an object from
+/// before a transaction and a related item from after it.
 ///
 /// ## Related items
 /// - For an identifier, the related item is optional: `nil` if there is no item with this identifier, or the property
