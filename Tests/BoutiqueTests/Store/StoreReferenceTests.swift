@@ -101,15 +101,37 @@ struct StoreReferenceTests {
         #expect(library.books.items.map(\.id) == ["3", "4", "6"])
     }
 
-    @Test("show what a storage, and another engine on the file, have removed")
+    @Test("show in one step, in windows, too, what another engine on the file has removed")
     func foreign() async throws {
-        let library = try await library(inMemory: false)
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        let library = try await Library { try file.collection(named: $0) }
         try await library.fill()
+        let storages = (
+            ObjectStorage<Shelf>(storage: try file.collection(named: "shelves")),
+            ObjectStorage<Book>(storage: try file.collection(named: "books"))
+        )
+        let (shelves, books) = (LiveQuery(Query(), in: storages.0), LiveQuery(Query(), in: storages.1))
+        try await shelves.itemsHaveLoaded()
+        try await books.itemsHaveLoaded()
+        var (states, windows): ([String], [String]) = ([], [])
+        let note = {
+            states.append("\(library.shelves.items.map(\.id).joined())/\(library.books.items.map(\.id).joined())")
+            windows.append("\(shelves.items.map(\.id).joined())/\(books.items.map(\.id).joined())")
+        }
+        let watches = [
+            library.shelves.$items.sink { _ in note() }, library.books.$items.sink { _ in note() },
+            shelves.$items.sink { _ in note() }, books.$items.sink { _ in note() },
+        ]
         let other = try SQLiteStorageEngine(opening: folder.directory)
         try await ObjectStorage<Shelf>(storage: try other.collection(named: "shelves")).removeObject(
             forKey: CacheKey("a"))
-        while library.shelves.items.count > 1 { await Task.yield() }
-        #expect(library.books.items.map(\.id) == ["3", "4"])
+        while library.shelves.items.count > 1 || shelves.items.count > 1 { await Task.yield() }
+        note()
+        for seen in [states, windows] {
+            #expect(seen.last == "c/34")
+            #expect(Set(seen).isSubset(of: ["abc/1234", "c/34"]), "\(seen)")
+        }
+        withExtendedLifetime(watches) {}
     }
 
     @Test("keep an item that was refused to be removed")
