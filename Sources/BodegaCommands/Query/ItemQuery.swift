@@ -86,7 +86,7 @@ struct ItemQuery: Sendable {
     }
 
     private var order: [QueryTerm] {
-        if sort.isEmpty, search != nil { return [QueryTerm(path: nil, isDescending: true)] }
+        if sort.isEmpty, let search { return search.ranking == nil ? [] : [QueryTerm(path: nil, isDescending: true)] }
         return sort.map { QueryTerm(path: $0.path.member.path, isDescending: $0.isDescending) }
     }
 }

@@ -9,7 +9,7 @@ struct ItemSearch: Sendable {
     /// The search by an index.
     private let stored: StorageSearch
     /// What the relevance of an item depends on; `nil` if the order is another one.
-    private var ranking: SearchRanking?
+    private(set) var ranking: SearchRanking?
 
     /// - Parameters:
     ///   - text: What to look for.

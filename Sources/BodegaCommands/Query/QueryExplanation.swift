@@ -34,7 +34,10 @@ struct QueryExplanation: Sendable {
         (read, examined) = try await Self.cost(of: query, in: store, isCounting: isCounting)
         let engine = StorageReader(store.engine)
         var query = query
-        if query.sort.isEmpty, let ranked = try await query.search?.rankedByIndex(on: engine) { query.search = ranked }
+        // Its places are those of relevance, which depend on all items if there is no index.
+        if query.sort.isEmpty, !isCounting || query.limit != nil {
+            query.search = try await query.search?.ranked(on: engine)
+        }
         let running = query.running(LeftOutItems())
         if isCounting, query.limit == nil, let index = try await running.countingIndex(of: engine) {
             plan = "counts items by the index \(index), and reads only those about which it can be wrong"

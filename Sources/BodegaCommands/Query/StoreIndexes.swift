@@ -120,8 +120,13 @@ struct StoreIndexes {
         for path in paths {
             let existing = try await indexes.fetchIndexes().filter { $0.hasPaths(of: path.index) }
             for index in existing { try await indexes.removeIndex(index) }
-            console.complain(
-                existing.isEmpty ? "note: there is no \(path.name)." : "note: removed the \(path.name).")
+            if !existing.isEmpty {
+                console.complain("note: removed the \(path.name).")
+                continue
+            }
+            // One whose creation was interrupted is not among them.
+            try await indexes.removeIndex(path.index)
+            console.complain("note: there is no \(path.name), and nothing is left of an interrupted creation.")
         }
     }
 

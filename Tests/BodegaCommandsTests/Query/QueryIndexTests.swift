@@ -70,7 +70,7 @@ struct QueryIndexTests {
             #expect(
                 removed.errors == """
                     bodega: note: removed the index over n.
-                    bodega: note: there is no index over x.
+                    bodega: note: there is no index over x, and nothing is left of an interrupted creation.
                     bodega: note: created an index over o.p\\.q.
 
                     """)

@@ -96,7 +96,7 @@ struct QuerySearchIndexTests {
                 "query", store, "--drop-search-index", "title,tags", "--drop-index", "title,tags")
             #expect(
                 removed.errors == """
-                    bodega: note: there is no index over title,tags.
+                    bodega: note: there is no index over title,tags, and nothing is left of an interrupted creation.
                     bodega: note: removed the index of the words in title,tags.
 
                     """)

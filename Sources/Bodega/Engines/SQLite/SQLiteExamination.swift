@@ -76,10 +76,12 @@ struct SQLiteExamination {
     }
 
     private static func incompleteIndex(_ table: String) -> StorageFinding {
-        let name = table.dropFirst(SQLiteIndexBuild.prefix.count + "rows:".count)
+        let name = String(table.dropFirst(SQLiteIndexBuild.prefix.count + "rows:".count))
+        let owner = SQLiteTable(name: String(name.prefix { $0 != ":" }))
+        let index = SQLiteIndex.index(named: SQLiteIndex.prefix + name, of: owner)
         let message = """
-            The index "\(name)" is being created, or its creation was interrupted. Create it to complete it, or remove \
-            it.
+            The index over \(index?.description ?? name) is being created, or its creation was interrupted. Create it \
+            to complete it, or remove it.
             """
         return StorageFinding(.remark, message)
     }

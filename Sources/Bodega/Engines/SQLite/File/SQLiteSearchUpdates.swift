@@ -47,7 +47,8 @@ final class SQLiteSearchUpdates: Sendable {
 
 extension SQLiteFile {
 
-    /// Adds some rows to the indexes for searches of a collection.
+    /// Adds some rows to the indexes for searches of a collection. If there are more, this waits for a moment, so that
+    /// other writers find the file unlocked.
     ///
     /// - Returns: About how many rows were added, and whether there may be more.
     func updateSearches(of table: SQLiteTable) async throws -> SQLiteSearchIndex.Update {
@@ -66,6 +67,8 @@ extension SQLiteFile {
             }
             outcome.withLock { [update] in $0 = update }
         }
-        return outcome.withLock { $0 }
+        let update = outcome.withLock { $0 }
+        if update.hasMore { try await Task.sleep(for: SQLiteIndexBuilder.Pace().pause) }
+        return update
     }
 }

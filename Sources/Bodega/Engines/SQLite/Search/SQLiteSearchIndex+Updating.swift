@@ -2,8 +2,9 @@ import GRDB
 
 extension SQLiteSearchIndex {
 
-    /// The number of rows that are added by one statement.
-    private static let partSize = 256
+    /// The number of rows that are added by one statement, and about how many bytes the items may have, because SQLite
+    /// divides some megabytes into words in a second.
+    private static let (partSize, partBytes) = (256, 64 << 10)
 
     /// How long one transaction adds rows.
     private static let maximumTime = Duration.milliseconds(40)
@@ -19,8 +20,8 @@ extension SQLiteSearchIndex {
     /// Adds rows that are noted or new, inside of a transaction, until there are no more, or some time is over.
     func update(_ update: inout Update, in db: Database) throws {
         let end = ContinuousClock.now + Self.maximumTime
-        while try addNoted(in: db) || addNew(in: db) {
-            update.rows += Self.partSize
+        while let count = try addNoted(in: db) ?? addNew(in: db) {
+            update.rows += count
             if ContinuousClock.now >= end {
                 update.hasMore = true
                 return
@@ -49,14 +50,16 @@ extension SQLiteSearchIndex {
 
     /// Adds the first noted rows.
     ///
-    /// - Returns: Whether there were any.
-    private func addNoted(in db: Database) throws -> Bool {
-        let last = try SQLiteStatement.integer(
+    /// - Returns: The number of rows, `nil` if there were none.
+    private func addNoted(in db: Database) throws -> Int? {
+        let oldBytes = columns.map { " + ifnull(length(note.\($0)), 0)" }.joined()
+        let noted = try SQLiteStatement(
             """
-            SELECT max(row) FROM (
-                SELECT row FROM main.\(notes) WHERE state < \(State.irregular) ORDER BY row LIMIT \(Self.partSize))
+            SELECT row, ifnull(length(item.value), 0)\(oldBytes)
+            FROM main.\(notes) AS note LEFT JOIN main.\(table.name) AS item ON item.rowid = note.row
+            WHERE state < \(State.irregular) ORDER BY row LIMIT \(Self.partSize)
             """, in: db)
-        guard let last else { return false }
+        guard let (last, count) = try Self.lastOfPart(noted) else { return nil }
         let built = try built(in: db)
         let isNoted = "state < \(State.irregular) AND row <= ?1"
         let texts = columns.joined(separator: ", ")
@@ -75,22 +78,21 @@ extension SQLiteSearchIndex {
                 WHERE item.rowid = row AND row <= ?2 AND NOT (\(Self.isRegular("item"))))
             """, last, built, in: db)
         try run("DELETE FROM main.\(notes) WHERE \(isNoted)", last, in: db)
-        return true
+        return count
     }
 
     /// Adds the first rows after those that were added.
     ///
-    /// - Returns: Whether there were any.
-    private func addNew(in db: Database) throws -> Bool {
+    /// - Returns: The number of rows, `nil` if there were none.
+    private func addNew(in db: Database) throws -> Int? {
         let built = try built(in: db)
-        let query = try SQLiteStatement(
+        let rows = try SQLiteStatement(
             """
-            SELECT max(rowid) FROM (
-                SELECT rowid FROM main.\(table.name) WHERE rowid > ?1 ORDER BY rowid LIMIT \(Self.partSize))
+            SELECT rowid, length(value) FROM main.\(table.name) WHERE rowid > ?1
+            ORDER BY rowid LIMIT \(Self.partSize)
             """, in: db)
-        defer { query.reset() }
-        try query.bind(built, at: 1)
-        guard try query.step(), let last = query.integer(at: 0) else { return false }
+        try rows.bind(built, at: 1)
+        guard let (last, count) = try Self.lastOfPart(rows) else { return nil }
         let isNew = "item.rowid > ?2 AND item.rowid <= ?1"
         try add(where: isNew, last, built, in: db)
         try run(
@@ -99,7 +101,21 @@ extension SQLiteSearchIndex {
             WHERE \(isNew) AND NOT (\(Self.isRegular("item")))
             """, last, built, in: db)
         try run("UPDATE main.\(Self.register) SET built = ?1 WHERE id = \(id)", last, in: db)
-        return true
+        return count
+    }
+
+    /// The last of the rows to add together, and their number; `nil` if there are none.
+    ///
+    /// - Parameter rows: A statement that finds rows and their numbers of bytes.
+    private static func lastOfPart(_ rows: SQLiteStatement) throws -> (row: Int, count: Int)? {
+        defer { rows.reset() }
+        var (last, count, bytes) = (0, 0, 0)
+        while bytes < partBytes, try rows.step() {
+            last = rows.integer(at: 0) ?? 0
+            count += 1
+            bytes += rows.integer(at: 1) ?? 0
+        }
+        return count == 0 ? nil : (last, count)
     }
 
     /// Adds the texts of some rows.
