@@ -116,6 +116,44 @@ import Testing
         #expect(try await items(file) == expected)
     }
 
+    enum Replacement: CaseIterable { case restored, other, empty }
+
+    /// The remote database had its items before its log began, so the place of the device is the first row.
+    @Test(arguments: Replacement.allCases)
+    func `A device that has only received keeps what a replaced database lacks`(_ replacement: Replacement) async throws
+    {
+        let key = { (text: String) in CacheKey(verbatim: text) }
+        func open(_ name: String) throws -> SQLiteStorageEngine {
+            try SQLiteStorageEngine(openingFile: url(name)).collection(named: "n")
+        }
+        let first = try open("a.db")
+        try await first.write([(key("1"), Data("1".utf8)), (key("2"), Data("2".utf8))])
+        switch replacement {
+        case .restored: try await first.backup(to: url("b.db"))
+        case .other: try await open("b.db").write(Data("9".utf8), key: key("9"))
+        case .empty: _ = try open("b.db")
+        }
+        try await first.write(Data("3".utf8), key: key("3"))
+        let device = MemoryStorageEngine()
+        do {
+            let sync = try await sync(device, with: "a.db")
+            let notes = try await sync.collection(named: "n")
+            try await sync.settled()
+            #expect(try await items(notes).count == 3)
+            await sync.pause()
+        }
+        var expected = ["1": "1", "2": "2", "3": "3"]
+        if replacement == .other { expected["9"] = "9" }
+        for _ in 0..<2 {
+            let sync = try await sync(device, with: "b.db")
+            let notes = try await sync.collection(named: "n")
+            try await sync.settled()
+            #expect(try await items(notes) == expected)
+            #expect(try await items(open("b.db")) == expected)
+            await sync.pause()
+        }
+    }
+
     @Test func `After an absence that is longer than the log, removed items are removed`() async throws {
         let device = MemoryStorageEngine()
         let server = MemoryStorageEngine()

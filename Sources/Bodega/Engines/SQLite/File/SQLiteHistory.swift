@@ -84,10 +84,9 @@ struct SQLiteHistory: Sendable {
 
     /// Whether a cursor without changes after it is from another log.
     ///
-    /// Row 0 does not show it: its nonce is that of a reader's start, which a program forgets when it ends.
+    /// It is not known of a row that the log has trimmed.
     func isOther(_ cursor: StorageCursor, in db: Database) throws -> Bool {
         guard let row = SQLiteLog.Row(cursor) else { return !cursor.isOfScope }
-        if row.number == 0 { return false }
         guard let end = try end(in: db) else { return true }
         if row.number > end.number { return true }
         return try log.nonce(of: row.number, in: db).map { $0 != row.nonce } ?? false
