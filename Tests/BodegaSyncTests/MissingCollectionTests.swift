@@ -64,6 +64,47 @@ import Testing
         #expect(try await shelf.server.collection(named: "b").fetch(key: Self.key("x")) == Data("2".utf8))
     }
 
+    /// Changes were parked before, each after a request of its own.
+    @Test(arguments: [["a"], ["a", "b"]])
+    func `Changes wait while the right to write to their collections is missing`(_ denied: [String]) async throws {
+        let (server, local) = (MemoryStorageEngine(), MemoryStorageEngine())
+        func replica(denying denied: [String]) async throws -> StorageSync {
+            try await StorageSync(
+                local: { local.collection(named: $0) },
+                remote: EngineSyncRemote { name in
+                    let rights: StorageScope.Rights = denied.contains(name) ? [.read, .observe] : .items
+                    return server.collection(named: name).scoped(to: StorageScope(rights: rights))
+                })
+        }
+        do {
+            let sync = try await replica(denying: denied)
+            let (a, b) = (try await sync.collection(named: "a"), try await sync.collection(named: "b"))
+            try await sync.settled()
+            for number in 0..<20 {
+                try await a.write(Data("1".utf8), key: Self.key("\(number)"))
+                try await b.write(Data("2".utf8), key: Self.key("\(number)"))
+            }
+            let sent = denied.contains("b") ? 0 : 20
+            try await sync.wait { $0.failure?.code == "permissionDenied" && $0.pending == 40 - sent }
+            #expect(sync.status.parked == 0)
+            #expect(try await server.collection(named: "b").fetchCount() == sent)
+            // Tried again, and not parked by that either.
+            for _ in 0..<20 {
+                await sync.syncNow()
+                try await b.write(Data("3".utf8), key: Self.key("later"))
+            }
+            #expect(sync.status.parked == 0)
+            await sync.pause()
+        }
+        let sync = try await replica(denying: [])
+        let (a, b) = (try await sync.collection(named: "a"), try await sync.collection(named: "b"))
+        try await sync.settled()
+        #expect(try await server.collection(named: "a").fetchCount() == 20)
+        #expect(try await server.collection(named: "b").fetchCount() == 21)
+        #expect(try await a.fetchCount() == 20)
+        #expect(try await b.fetchCount() == 21)
+    }
+
     @Test func `Changes go without those of a collection that is gone, which can be given up`() async throws {
         let (shelf, local) = (Shelf(), MemoryStorageEngine())
         do {

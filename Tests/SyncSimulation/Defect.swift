@@ -49,6 +49,7 @@ package enum Defect: String, CaseIterable, Sendable {
     case tornTransaction
     case editReplacesSent
     case lossesNotReported
+    case remoteLossesNotReported
     case answersOfPullsReordered
     case parkedHoldsUpOthers
     case parkedForgotten

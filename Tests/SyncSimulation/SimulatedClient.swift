@@ -52,7 +52,8 @@ final class SimulatedClient {
 
     let number: Int
     /// The version of the app, which knows two members more than its number says.
-    let version: Int
+    var version: Int
+    var clock = SimulatedClock()
     var disk = Disk()
     var isBlockedIn = false
     var isBlockedOut = false
@@ -91,6 +92,7 @@ final class SimulatedClient {
         let count = programs.count
         for program in programs { program.isRunning = false }
         programs = []
+        simulation.restart(self)
         simulation.schedule(after: length) { [unowned self] in
             while programs.count < count { start() }
         }
@@ -111,7 +113,7 @@ final class SimulatedClient {
 
     func handle(_ event: SyncMachine.Event, _ program: Program) {
         guard program.isRunning else { return }
-        let effects = program.machine.step(event, now: .milliseconds(simulation.now))
+        let effects = program.machine.step(event, now: clock.time(at: simulation.now))
         for effect in effects { perform(effect, program) }
     }
 
@@ -123,8 +125,7 @@ final class SimulatedClient {
     func startTimer(_ program: Program, until time: Duration) {
         program.timer += 1
         let number = program.timer
-        let milliseconds = Int((time / .milliseconds(1)).rounded(.up))
-        simulation.schedule(at: max(milliseconds, simulation.now + 1)) { [unowned self] in
+        simulation.schedule(at: max(clock.moment(of: time), simulation.now + 1)) { [unowned self] in
             if program.timer == number { handle(.elapsed, program) }
         }
     }
@@ -155,7 +156,8 @@ final class SimulatedClient {
             draft.records, draft.items, draft.groups, draft.requests
         )
         if !simulation.has(.lossesNotReported) {
-            simulation.checks.reported(number, draft.outcomes, at: simulation.now)
+            simulation.checks.reported(
+                number, draft.outcomes, tellsRemote: !simulation.has(.remoteLossesNotReported), at: simulation.now)
         }
         // In an order, so that equal seeds report the same in the same order.
         let changed = Set(old.keys).union(disk.items.keys).filter { old[$0] != disk.items[$0] }
@@ -236,6 +238,18 @@ final class SimulatedClient {
         if programs.contains(where: { $0.machine.hasRequests }) { differences.append("a request is on its way") }
         return differences.sorted().joined(separator: ", ")
     }
+}
+
+/// The clock of a device, which is not the time of the simulation.
+struct SimulatedClock {
+    /// What it shows at the beginning, in milliseconds.
+    var start = 0.0
+    var speed = 1.0
+
+    func time(at milliseconds: Int) -> Duration { .milliseconds(start + Double(milliseconds) * speed) }
+
+    /// When the clock shows a time, in milliseconds.
+    func moment(of time: Duration) -> Int { Int(((time / .milliseconds(1) - start) / speed).rounded(.up)) }
 }
 
 /// Identifiers of a client, the same for the same seed.

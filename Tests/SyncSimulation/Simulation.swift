@@ -22,6 +22,7 @@ package final class Simulation {
     private var messages: SeededGenerator
     private var accidents: SeededGenerator
     private var openings: SeededGenerator
+    private var clocks: SeededGenerator
     private var lastToken = 0
     /// The number of the server's life; messages to an earlier one are lost.
     private var life = 0
@@ -40,6 +41,7 @@ package final class Simulation {
         messages = SeededGenerator(seed: options.seed &* 5 &+ 2)
         accidents = SeededGenerator(seed: options.seed &* 7 &+ 3)
         openings = SeededGenerator(seed: options.seed &* 11 &+ 4)
+        clocks = SeededGenerator(seed: options.seed &* 13 &+ 5)
         let earlierWins = Int.random(in: 0..<4, using: &users) == 0
         policy = earlierWins ? .earlierWins : .laterWins
         checks.keepsPairs = !earlierWins
@@ -51,7 +53,12 @@ package final class Simulation {
         checks.traced = options.traced
         for number in 0..<options.clients {
             let seed = UInt64.random(in: .min ... .max, using: &users)
-            clients.append(SimulatedClient(number, seed: seed, version: number % 3, self))
+            let client = SimulatedClient(number, seed: seed, version: number % 3, self)
+            if has(.clocks) {
+                client.clock.speed = Double.random(in: 0.5...2, using: &clocks)
+                resetClock(of: client)
+            }
+            clients.append(client)
         }
     }
 
@@ -102,6 +109,16 @@ package final class Simulation {
     func has(_ fault: SimulationOptions.Fault) -> Bool { options.faults.contains(fault) }
 
     func has(_ defect: Defect) -> Bool { options.defect == defect }
+
+    /// Lets a device begin again after a crash, with another moment of its clock, and another version of the app.
+    func restart(_ client: SimulatedClient) {
+        if has(.clocks) { resetClock(of: client) }
+        if has(.upgrades) { client.version = Int.random(in: 0..<3, using: &clocks) }
+    }
+
+    private func resetClock(of client: SimulatedClient) {
+        client.clock.start = Double(Int.random(in: 0..<1_000_000_000, using: &clocks))
+    }
 
     /// The collections that a program opens.
     func openedCollections() -> Set<String> {

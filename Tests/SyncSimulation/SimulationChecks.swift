@@ -30,6 +30,11 @@ struct SimulationChecks {
         let member: Character
     }
 
+    private struct Knowledge: Hashable {
+        let client: Int
+        let name: Name
+    }
+
     private(set) var violations: [String] = []
     private var writes: [Name: Write] = [:]
     private var tokens: [SyncItemID: [Int]] = [:]
@@ -39,6 +44,8 @@ struct SimulationChecks {
     private var versions: [SyncItemID: [Data: Int]] = [:]
     /// The values that a member had before, for a user.
     private var left: [Place: Set<Int>] = [:]
+    /// What each user has seen, or was told to have replaced unseen.
+    private var known: Set<Knowledge> = []
     /// The values that came back with an item that had been removed.
     private var broughtBack: Set<Name> = []
     /// Whether all items of a transaction win or lose together: those of the server can be from different moments while
@@ -86,7 +93,8 @@ struct SimulationChecks {
         left = left.filter { $0.key.client != client || $0.key.item != item }
     }
 
-    mutating func reported(_ client: Int, _ outcomes: [SyncOutcome], at time: Int) {
+    /// - Parameter tellsRemote: Whether the user is also told what others have lost.
+    mutating func reported(_ client: Int, _ outcomes: [SyncOutcome], tellsRemote: Bool = true, at time: Int) {
         for outcome in outcomes {
             let name = SyncItemID(collection: outcome.collection, key: outcome.key)
             trace(name, "client \(client) gets \(outcome.kind.text)", at: time)
@@ -98,28 +106,32 @@ struct SimulationChecks {
                 let name = Name(token: token, item: item)
                 if writes[name]?.client == client, writes[name]?.member == nil { writes[name]?.isAccountedFor = true }
             }
-            for loss in conflict.losses where loss.side == .local {
+            for loss in conflict.losses {
                 for token in tokens[item] ?? [] {
                     let name = Name(token: token, item: item)
-                    guard let write = writes[name], write.client == client else { continue }
-                    let isLost: Bool
-                    if let lost = loss.lost, let member = write.member {
-                        let text = String(decoding: lost, as: UTF8.self)
-                        isLost =
-                            Int(text) == token
-                            || text.hasPrefix("{") && SimulatedItem(lost).members[member] == token
-                    } else {
-                        isLost = loss.lost == nil && write.member == nil
+                    guard let write = writes[name], isLost(token, write, in: loss.lost) else { continue }
+                    switch loss.side {
+                    case .local: if write.client == client { writes[name]?.isAccountedFor = true }
+                    case .remote: if tellsRemote { known.insert(Knowledge(client: client, name: name)) }
                     }
-                    if isLost { writes[name]?.isAccountedFor = true }
                 }
             }
         }
     }
 
+    /// Whether what has lost is a write.
+    private func isLost(_ token: Int, _ write: Write, in lost: Data?) -> Bool {
+        guard let lost, let member = write.member else { return lost == nil && write.member == nil }
+        let text = String(decoding: lost, as: UTF8.self)
+        return Int(text) == token || text.hasPrefix("{") && SimulatedItem(lost).members[member] == token
+    }
+
     /// A user sees another version of an item.
     mutating func shown(_ client: Int, _ item: SyncItemID, from before: Data?, to after: Data?, at time: Int) {
         trace(item, "client \(client) sees \(after.text) instead of \(before.text)", at: time)
+        for token in after.map({ SimulatedItem($0).members.values.map { $0 } }) ?? [] {
+            known.insert(Knowledge(client: client, name: Name(token: token, item: item)))
+        }
         guard let before, let after else {
             if after == nil { left = left.filter { $0.key.client != client || $0.key.item != item } }
             return
@@ -167,6 +179,14 @@ struct SimulationChecks {
             if commit.old == nil, writes[name]?.reachedServer == true { broughtBack.insert(name) }
             writes[name]?.reachedServer = true
             if commit.old == nil { continue }
+            if let gone = old[member] {
+                let goneName = Name(token: gone, item: commit.item)
+                if writes[goneName]?.client != client, !known.contains(Knowledge(client: client, name: goneName)) {
+                    fail(
+                        "client \(client) replaces \(gone) in \(commit.item.text).\(member), which its user has "
+                            + "neither seen nor was told of", at: time)
+                }
+            }
             writes[name]?.effects += 1
             if writes[name]?.client != client {
                 fail("client \(client) undoes a change of \(commit.item.text).\(member) with \(token)", at: time)

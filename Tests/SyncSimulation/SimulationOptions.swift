@@ -4,6 +4,10 @@ package struct SimulationOptions: Sendable, CustomStringConvertible {
     package enum Fault: String, CaseIterable, Sendable {
         case loss, duplication, delay, partition, crash, failover, expiry
         case oldLog, oldReceipts, noReceipts, poison, silence, programs, fewCollections
+        /// Clocks of different speeds, which begin elsewhere after a crash.
+        case clocks
+        /// Other versions of the app after a crash.
+        case upgrades
     }
 
     /// The seed of everything that is random.

@@ -129,6 +129,12 @@ struct ServeCommand: ConsoleCommand {
                 }
                 console.onReady()
             }
+            if store.address.collection == nil {
+                for name in try await store.collectionNames() ?? []
+                where OpenStore.namesWithoutCollection.contains(name) {
+                    console.complain("note: the collection \"\(name)\" is not served, because of its name.")
+                }
+            }
             console.interruption.listen()
             guard let tokens else {
                 let server = StorageServer(

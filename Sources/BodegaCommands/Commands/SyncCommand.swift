@@ -181,6 +181,7 @@ struct SyncCommand: ConsoleCommand {
                 the database only.
                 """)
         }
+        names = try separable(names, areNamed: !named.isEmpty, remote, on: console)
         let changed = try await store.outbox()?.fetchPending().map(\.collection) ?? []
         for name in changed where !names.contains(name) {
             names.append(name)
@@ -189,6 +190,29 @@ struct SyncCommand: ConsoleCommand {
             }
         }
         return names
+    }
+
+    /// The collections that can be synchronized together, with a note about each other one.
+    ///
+    /// - Throws: A ``ToolError`` instead of a note if the user has named the collections.
+    private func separable(
+        _ names: [String], areNamed: Bool, _ remote: StorageAddress, on console: Console
+    ) throws -> [String] {
+        var kept: [String] = []
+        for name in names {
+            let reason: String
+            if remote.engine == .server, OpenStore.namesWithoutCollection.contains(name) {
+                reason = "on a server, this name stands for something else"
+            } else if kept.contains(where: { $0 == name && ExactText($0) != ExactText(name) }) {
+                reason = "the name is another spelling of another collection's"
+            } else {
+                kept.append(name)
+                continue
+            }
+            if areNamed { throw ToolError(.usage, "The collection \"\(name)\" can't be synchronized: \(reason).") }
+            if !quiet { console.complain("note: the collection \"\(name)\" is not synchronized: \(reason).") }
+        }
+        return kept
     }
 
     private func once(_ session: SyncSession, on console: Console) async throws {

@@ -172,6 +172,10 @@ extension OpenStore {
         return nil
     }
 
+    /// The names that can't be those of collections on a server: there, `_` is the collection without a name, and
+    /// clients take the others for parts of a path.
+    static let namesWithoutCollection: Set = ["_", ".", ".."]
+
     /// Notes that the file or database has more collections than the one that a command works on.
     ///
     /// - Parameter verb: The participle for what the command does, such as "copied".

@@ -23,7 +23,8 @@ extension SyncWork {
         try await remote.pull(places, needing: needed) { try await pull.receive($0) }
         let missing = try await pull.finish(answers)
         collections.setMissing(missing.keys)
-        return (missing.min { $0.key < $1.key }?.value, await pull.unreadable)
+        let denied = collections.reportDenied()
+        return (missing.min { $0.key < $1.key }?.value ?? denied, await pull.unreadable)
     }
 
     /// Writes all items of a collection to the outbox that was not synchronized before.

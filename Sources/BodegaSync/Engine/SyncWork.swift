@@ -18,6 +18,8 @@ final class SyncedCollections: Sendable {
     private let others = Locked<[ExactText: any StorageBackend]>([:])
     /// Those that the last pull could not read.
     private let missing = Locked<Set<ExactText>>([])
+    /// Those to which the client has no right to write, with the error, and whether a pull has reported it.
+    private let denied = Locked<[ExactText: (error: StorageError, isReported: Bool)]>([:])
 
     init(_ open: @escaping @Sendable (String) async throws -> any StorageBackend) { self.open = open }
 
@@ -61,6 +63,22 @@ final class SyncedCollections: Sendable {
     private func contain(_ item: SyncItemID) -> Bool { collection(item.collection) != nil }
 
     func isMissing(_ name: String) -> Bool { missing.withLock { $0.contains(ExactText(name)) } }
+
+    func isDenied(_ name: String) -> Bool { denied.withLock { $0[ExactText(name)] != nil } }
+
+    func deny(_ names: some Sequence<String>, _ error: StorageError) {
+        denied.withLock { denied in for name in names { denied[ExactText(name)] = (error, false) } }
+    }
+
+    /// Reports the collections whose changes wait for a right, each by two pulls: the delay between them grows with
+    /// each report, and the changes are tried again after the second one.
+    func reportDenied() -> StorageError? {
+        denied.withLock { denied in
+            let error = denied.min { $0.key.text < $1.key.text }?.value.error
+            denied = denied.filter { !$0.value.isReported }.mapValues { ($0.error, true) }
+            return error
+        }
+    }
 
     func setMissing(_ names: some Sequence<String>) { missing.withLock { $0 = Set(names.map { ExactText($0) }) } }
 
@@ -196,7 +214,8 @@ struct SyncWork: Sendable {
         // Changes of collections that this program has not opened wait. So do those before the first pull: the log
         // shows what becomes of a request only after its cursor.
         let canSend: @Sendable (String) -> Bool = { [collections] name in
-            collections.collection(name) != nil && !collections.isMissing(name) && place.hasPulled(name)
+            collections.collection(name) != nil && !collections.isMissing(name) && !collections.isDenied(name)
+                && place.hasPulled(name)
         }
         var (waiting, knowsWaiting) = (Set<UUID>(), false)
         let requests = Set(place.requests.map(\.id))
@@ -270,6 +289,9 @@ struct SyncWork: Sendable {
         } catch let error as StorageError where error.code == .identifierUsed {
             // It was fenced, or applied with other bytes, for instance encrypted again.
             return try await remote.fence(batch) ? .applied : .conflict
+        } catch let error as StorageError where !batch.collectionsDenied(by: error).isEmpty {
+            collections.deny(batch.collectionsDenied(by: error), error)
+            do { return try await remote.fence(batch) ? .applied : .conflict } catch is StorageError { throw error }
         } catch let error as StorageError where error.isRefusal {
             return .refused(SyncFailure(error), of: batch.item(refusedWith: error))
         }
@@ -315,6 +337,14 @@ extension SyncBatch {
     /// Whether the batch changes an item of a collection with a property.
     fileprivate func isOfAny(_ hasProperty: (_ collection: String) -> Bool) -> Bool {
         changes.contains { hasProperty($0.collection) }
+    }
+
+    /// The collections to which a client may not write at all, as an error without an item says.
+    fileprivate func collectionsDenied(by error: StorageError) -> Set<String> {
+        guard error.code == .permissionDenied, error.key == nil else { return [] }
+        if let missing = error.cause as? MissingRights { return missing.collections }
+        let names = Set(changes.map(\.collection))
+        return names.count == 1 ? names : []
     }
 
     /// The item whose change is refused with an error, regardless of the others; `nil` if it is not known.

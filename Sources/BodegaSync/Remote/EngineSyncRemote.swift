@@ -83,10 +83,28 @@ public final class EngineSyncRemote: SyncRemote {
                 parts.append((try await engine(collection), part))
             }
             return try await StorageBatchGroup.apply(parts).allSatisfy(\.value.wasApplied)
+        } catch let error as StorageError where error.code == .permissionDenied && error.key == nil {
+            throw try await naming(batch.collections.map(\.name), error)
         } catch {
             reopen(after: error)
             throw error
         }
+    }
+
+    /// Adds to an error about a missing right the names of those collections to which the client may not write.
+    private func naming(_ names: [String], _ error: StorageError) async throws -> StorageError {
+        var missing = MissingRights(collections: Set(names))
+        for name in names where names.count > 1 {
+            do {
+                _ = try await engine(name).apply(StorageBatch([]))
+                missing.collections.remove(name)
+            } catch let other as StorageError where other.code == .permissionDenied {
+                continue
+            }
+        }
+        var error = error
+        if !missing.collections.isEmpty { error.cause = missing }
+        return error
     }
 
     public func fence(_ batch: SyncBatch) async throws -> Bool {
@@ -159,6 +177,13 @@ public final class EngineSyncRemote: SyncRemote {
             delay = min(delay * 2, .seconds(8))
         }
     }
+}
+
+/// The collections of a batch to which the client may not write.
+struct MissingRights: Error, CustomStringConvertible {
+    var collections: Set<String>
+
+    var description: String { "collections: \(collections.sorted().joined(separator: ", "))" }
 }
 
 extension StorageBackend {

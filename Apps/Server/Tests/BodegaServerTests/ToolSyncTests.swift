@@ -171,6 +171,32 @@ struct ToolSyncTests {
         #expect(try await server.stop() == 0)
     }
 
+    @Test("and keeps what it has to send while the token lacks the right to write")
+    func lostRight() async throws {
+        for collection in ["notes", "tags"] { try await put("0", "0", "served.db#\(collection)") }
+        let id = try await createToken(in: "token", for: ["notes", "tags"])
+        let server = try await tool.serve([tool.path("served.db"), "--tokens", tool.path("tokens.db")])
+        func sync() async throws -> BodegaTool.Outcome {
+            try await tool.run(["sync", "a.db", server.address, "--token-file", "token", "--timeout", "10"])
+        }
+        for collection in ["notes", "tags"] { try await put("1", "1", "a.db#\(collection)") }
+        #expect(try await sync().text == "sent 2, received 2\n")
+        let grant = ["token", "grant", tool.path("tokens.db"), id]
+        #expect(
+            try await tool.run(grant + ["--on", "notes", "--on", "tags", "--rights", "read,observe"]).status == 0)
+        for number in 2..<5 { try await put("\(number)", "2", "a.db#tags") }
+        let lost = try await sync()
+        #expect(lost.status == 1 && !lost.text.contains("refused"), "\(lost)")
+        #expect(lost.errors.contains("right to write"), "\(lost)")
+        let outbox = try await tool.run(["outbox", "a.db"])
+        #expect(!outbox.text.contains("permissionDenied"), "\(outbox)")
+        #expect(try await tool.run(grant + ["--on", "notes", "--on", "tags"]).status == 0)
+        let back = try await sync()
+        #expect(back.status == 0 && back.text == "sent 3, received 0\n", "\(back)")
+        #expect(try await tool.run(["count", "served.db#tags"]).text == "5\n")
+        #expect(try await server.stop() == 0)
+    }
+
     @Test("and goes on with a new token in the file, when the old one was revoked")
     func newToken() async throws {
         try await put("0", "0", "served.db#notes")
