@@ -7,11 +7,15 @@ extension ResponseBody {
     ///
     /// SwiftNIO takes bytes of any number, and says nothing until most of them are sent. The limits of time need
     /// smaller steps: to them, a client that takes some minutes for all of the bytes would not read, or be idle.
-    static func inParts(_ bytes: ByteBuffer) -> ResponseBody {
+    ///
+    /// - Parameter space: The memory that counts as used until all of it is sent.
+    static func inParts(_ bytes: ByteBuffer, holding space: RequestSpace? = nil) -> ResponseBody {
         if bytes.readableBytes <= ByteBuffer.partSize { return ResponseBody(byteBuffer: bytes) }
         return ResponseBody(contentLength: bytes.readableBytes) { writer in
-            try await writer.write(inParts: bytes)
-            try await writer.finish(nil)
+            try await withExtendedLifetime(space) {
+                try await writer.write(inParts: bytes)
+                try await writer.finish(nil)
+            }
         }
     }
 }

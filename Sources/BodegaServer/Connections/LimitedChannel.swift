@@ -24,6 +24,7 @@ struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(OldVersionAnswers(), position: .after(decoder))
+            try pipeline.addHandler(DepartureWatch(), position: .after(decoder))
             return value
         }
     }
@@ -41,8 +42,14 @@ struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 
     func handle(value: Base.Value, logger: Logger) async {
+        let pipeline = value.channel.pipeline
+        let departure = try? await value.channel.eventLoop.submit {
+            try pipeline.syncOperations.handler(type: DepartureWatch.self).departure
+        }.get()
         await ServedConnection.$eventLoop.withValue(value.channel.eventLoop) {
-            await base.handle(value: value, logger: logger)
+            await ServedConnection.$departure.withValue(departure) {
+                await base.handle(value: value, logger: logger)
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ public struct StorageServerLimits: Sendable {
     /// The maximum number of keys of a request; by default 200,000.
     public var keys = 200_000
     /// The number of seconds that a query may take, see ``StorageRoutes``; by default 10. It ends after the item at
-    /// which they are over.
+    /// which they are over, or within the regular expression that is compared with it.
     public var querySeconds = 10.0
     /// The maximum number of scans of a request; by default 1,000.
     public var scans = 1_000
@@ -28,7 +28,8 @@ public struct StorageServerLimits: Sendable {
     /// 16 GiB, which is half of ``totalAnswerFileBytes``. An answer beyond it ends with the error `tooLarge`.
     public var answerFileBytes = 16 << 30
     /// The maximum number of bytes of the bodies of requests that a client sends at the same time, which are in memory
-    /// until a request is answered; by default 256 MiB, and never less than ``requestBytes``. A request beyond it gets
+    /// until a request is answered, and of the single items of more than 64 KiB that it has not read yet; by default
+    /// 256 MiB, and never less than ``requestBytes``. A request beyond it gets
     /// the status 429.
     public var bodyBytes = 256 << 20
     /// The maximum number of scans, queries, and reads of several items or of changes of a client that run at the same
@@ -56,8 +57,8 @@ public struct StorageServerLimits: Sendable {
     /// The maximum number of streams of events of all clients; by default 20,000. A client beyond it gets the status
     /// 503.
     public var totalStreams = 20_000
-    /// The maximum number of bytes of the bodies of requests of all clients at the same time; by default 512 MiB, and
-    /// never less than ``requestBytes``. A request beyond it gets the status 503.
+    /// The maximum number of bytes of the bodies of requests of all clients at the same time, and of the single items
+    /// of more than 64 KiB that they have not read yet; by default 512 MiB, and never less than ``requestBytes``. A request beyond it gets the status 503.
     public var totalBodyBytes = 512 << 20
     /// The maximum number of bytes of all temporary files with answers that clients have not read yet; by default
     /// 32 GiB. An answer beyond it ends with the error `storageFull`.

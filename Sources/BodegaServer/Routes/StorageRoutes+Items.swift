@@ -13,6 +13,7 @@ extension StorageRoutes {
     func item(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         let answer = try await collection.engine.fetch(FetchRequest([request.key()], [.data, .dates, .expiry]))
         guard let item = answer.value.first else { throw RequestRefusal.noItem }
+        try request.take(item.data)
         let tag = item.data.entityTag
         var headers: HTTPFields = [
             .eTag: tag, .cacheControl: "no-cache", .contentType: "application/octet-stream", .acceptRanges: "bytes",
@@ -36,7 +37,9 @@ extension StorageRoutes {
                 headers[.contentRange] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(item.data.count)"
                 return Response(
                     status: .partialContent, headers: headers,
-                    body: .inParts(ByteBuffer(bytes: item.data.dropFirst(bytes.lowerBound).prefix(bytes.count))))
+                    body: .inParts(
+                        ByteBuffer(bytes: item.data.dropFirst(bytes.lowerBound).prefix(bytes.count)),
+                        holding: request.space))
             case .unsatisfiable: throw RequestRefusal.rangeNotSatisfiable(item.data.count)
             case .ignored: break
             }
@@ -45,7 +48,8 @@ extension StorageRoutes {
             headers[.contentLength] = String(item.data.count)
             return Response(status: .ok, headers: headers)
         }
-        return Response(status: .ok, headers: headers, body: .inParts(ByteBuffer(bytes: item.data)))
+        return Response(
+            status: .ok, headers: headers, body: .inParts(ByteBuffer(bytes: item.data), holding: request.space))
     }
 
     func write(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
@@ -109,6 +113,14 @@ extension HTTPFields {
 }
 
 extension StorageRoutes.ClientRequest {
+    /// Counts an item as memory that is used until the client has read it, unless it is small.
+    func take(_ item: Data) throws {
+        if item.count <= 64 << 10 { return }
+        do { try space.take(item.count) } catch let shortage as SharedSpace.Shortage {
+            throw RequestRefusal.noMemory(shortage)
+        }
+    }
+
     /// The key of the item in the path, with its kind in the query.
     func key() throws -> CacheKey {
         let kind = try request.uri.queryParameters["kind"].map { name in

@@ -91,10 +91,6 @@ private struct ItemQuery {
             condition: filter?.condition ?? .constant(true),
             order: zip(order, terms).map { QueryTerm(path: $0.path, isDescending: $1.isDescending) }
         ) { item, receive in
-            guard ContinuousClock.now < end else {
-                throw StorageError(
-                    .tooLarge, "The query takes longer than \(seconds) seconds, the limit. An index may help.")
-            }
             let keys = item.data.withUnsafeBytes { bytes -> [StorageSortKey]? in
                 // What is not JSON meets no filter, and has no value to sort by. What is not even text has no place in
                 // the order of an index, so that it is left out without one, too.
@@ -102,8 +98,13 @@ private struct ItemQuery {
                 guard isText, let range = JSONScanner.document(bytes) else {
                     return filter == nil && (isText || paths.isEmpty) ? paths.map { _ in .none } : nil
                 }
-                if let filter, !filter.accepts(bytes, range) { return nil }
+                if let filter, !filter.accepts(bytes, range, until: end) { return nil }
                 return paths.map { StorageSortKey(bytes, $0.find(in: bytes, range)) }
+            }
+            // Also after a regular expression that was given up.
+            guard ContinuousClock.now < end else {
+                throw StorageError(
+                    .tooLarge, "The query takes longer than \(seconds) seconds, the limit. An index may help.")
             }
             if keys != nil { receive(item) }
             return keys

@@ -162,6 +162,9 @@ extension StorageRoutes {
                 spool.end(.failure(error))
             }
         }
+        // While no line is sent, nothing else shows that the client is gone.
+        let departure = ServedConnection.departure
+        let number = departure?.cancelling(task)
         await withTaskCancellationHandler {
             await spool.wait()
         } onCancel: {
@@ -170,6 +173,7 @@ extension StorageRoutes {
         let headers: HTTPFields = [.contentType: "application/x-ndjson", .cacheControl: "no-store"]
         // Mostly all of it: then an error has a status of its own, and a small answer a length.
         if let whole = spool.whole() {
+            if let number { departure?.forget(number) }
             return Response(status: .ok, headers: headers, body: .inParts(try whole.get()))
         }
         return Response(
@@ -178,6 +182,7 @@ extension StorageRoutes {
                 defer {
                     spool.abandon()
                     task.cancel()
+                    if let number { departure?.forget(number) }
                 }
                 do {
                     while let part = try await spool.next() { try await writer.write(inParts: part) }

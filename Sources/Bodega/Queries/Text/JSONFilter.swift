@@ -31,16 +31,27 @@ package indirect enum JSONFilter: Sendable {
     /// - Parameters:
     ///   - bytes: A text.
     ///   - range: A value in it that ``JSONScanner`` has accepted.
-    package func accepts(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+    ///
+    /// - Parameter deadline: When to give up a regular expression, which can take long for a large text; then the result
+    ///   is any.
+    package func accepts(
+        _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, until deadline: ContinuousClock.Instant? = nil
+    ) -> Bool {
         switch self {
-        case .or(let left, let right): left.accepts(bytes, range) || right.accepts(bytes, range)
-        case .and(let left, let right): left.accepts(bytes, range) && right.accepts(bytes, range)
-        case .not(let filter): !filter.accepts(bytes, range)
+        case .or(let left, let right):
+            left.accepts(bytes, range, until: deadline) || right.accepts(bytes, range, until: deadline)
+        case .and(let left, let right):
+            left.accepts(bytes, range, until: deadline) && right.accepts(bytes, range, until: deadline)
+        case .not(let filter): !filter.accepts(bytes, range, until: deadline)
         case .exists(let query): query.find(in: bytes, range) != nil
         case .compare(let left, let comparison, let right):
             comparison.holds(left.value(in: bytes, range), right.value(in: bytes, range))
         case .match(let operand, let pattern):
-            if case .string(let text)? = operand.value(in: bytes, range) { pattern.matches(text) } else { false }
+            if case .string(let text)? = operand.value(in: bytes, range) {
+                pattern.matches(text, until: deadline)
+            } else {
+                false
+            }
         }
     }
 }

@@ -46,11 +46,16 @@ package struct JSONPattern: Sendable {
     }
 
     /// Whether a text matches.
-    func matches(_ text: String) -> Bool {
+    ///
+    /// - Parameter deadline: When to give up, with any result; `nil` never to.
+    func matches(_ text: String, until deadline: ContinuousClock.Instant? = nil) -> Bool {
+        var count = 0
         var current = Places(count: steps.count)
         var next = Places(count: steps.count)
         if add(0, to: &current), !isWhole { return true }
         for scalar in text.unicodeScalars {
+            count &+= 1
+            if let deadline, count.isMultiple(of: 64), ContinuousClock.now >= deadline { return false }
             next.removeAll()
             var isMatch = false
             for place in current.list {
