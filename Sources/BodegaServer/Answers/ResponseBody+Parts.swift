@@ -12,10 +12,9 @@ extension ResponseBody {
     static func inParts(_ bytes: ByteBuffer, holding space: RequestSpace? = nil) -> ResponseBody {
         if bytes.readableBytes <= ByteBuffer.partSize { return ResponseBody(byteBuffer: bytes) }
         return ResponseBody(contentLength: bytes.readableBytes) { writer in
-            try await withExtendedLifetime(space) {
-                try await writer.write(inParts: bytes)
-                try await writer.finish(nil)
-            }
+            defer { withExtendedLifetime(space) {} }
+            try await writer.write(inParts: bytes)
+            try await writer.finish(nil)
         }
     }
 }
