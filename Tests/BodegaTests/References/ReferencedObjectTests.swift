@@ -53,7 +53,7 @@ extension Hash: Queryable {
     ]
 }
 
-private struct Link: Queryable, Sendable {
+private struct Link: Queryable, Sendable, Identifiable {
     var id: Int
     var next: Int
 
