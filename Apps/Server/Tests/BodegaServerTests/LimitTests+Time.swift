@@ -68,6 +68,44 @@ extension LimitTests {
         #expect(answer.hasPrefix("HTTP/1.1 200") && answer.utf8.count < 64 << 20)
     }
 
+    @Test("counts large items that clients have not read, and refuses more")
+    func unreadItems() async throws {
+        let server = try await server { options in
+            options.limits.requestBytes = 16 << 20
+            options.limits.bodyBytes = 40 << 20
+        }
+        let token = try await token()
+        try await database.write(Data(repeating: UInt8(ascii: "1"), count: 16 << 20), key: CacheKey("a"))
+        var readers = [try ask(server, token, "GET items/a"), try ask(server, token, "GET items/a")]
+        // One that reads can be before those.
+        while try await response(server, "/items/a", token).status == .ok {}
+        #expect(try await response(server, "/items/a", token).status == .tooManyRequests)
+        #expect(try await response(server, "", token).status == .ok)
+        #expect(readers.count == 2)
+        readers = []
+        while try await response(server, "/items/a", token).status != .ok {}
+    }
+
+    @Test("ends a read whose client is gone, also before it has an answer", arguments: ["scan", "query"])
+    func goneReader(path: String) async throws {
+        let engine = WaitingEngine(base: MemoryStorageEngine())
+        let server = try await TestServer(["notes": engine])
+        let body = #"{"\#(path == "scan" ? "scans" : "order")":[]}"#
+        var client: RawConnection? = try RawConnection(port: server.port)
+        client?.send(
+            """
+            POST /v1/collections/notes/\(path) HTTP/1.1\r
+            Host: localhost\r
+            Content-Type: application/json\r
+            Content-Length: \(body.utf8.count)\r
+            \r
+            \(body)
+            """)
+        for await _ in engine.begun.stream { break }
+        client = nil
+        for await _ in engine.cancelled.stream { break }
+    }
+
     private func number(of name: String, in metrics: StorageServerMetrics) throws -> Int {
         let line = metrics.text.split(separator: "\n").first { $0.hasPrefix("emporium_\(name) ") }
         return try #require(line?.split(separator: " ").last.flatMap { Int($0) })
@@ -153,5 +191,25 @@ extension LimitTests {
         let received = await reader.receive(bytesPerMillisecond: 10_240)
         #expect(received > count)
         #expect(metrics.text.contains("emporium_refused_total{limit=\"time\"} 0\n"))
+    }
+}
+
+/// An engine whose scans end only when they are cancelled.
+private struct WaitingEngine: ForwardingStorageEngine {
+    let base: any StorageBackend
+    let (begun, cancelled) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+
+    func forward<Value: StorageAnswerValue>(
+        _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+    ) async throws -> StorageAnswer<Value> {
+        guard case .scan = call else { return try await body() }
+        begun.continuation.yield()
+        do {
+            try await Task.sleep(for: .seconds(3_600))
+        } catch {
+            cancelled.continuation.yield()
+            throw error
+        }
+        return try await body()
     }
 }

@@ -166,6 +166,20 @@ struct RefusedRequestTests {
         #expect(answer.status == 413 && answer.body.contains("tooLarge"), "\(answer)")
     }
 
+    /// Of one item, so that it is no matter what comes after it.
+    @Test("are queries whose regular expression takes too long for a text")
+    func timeOfExpression() async throws {
+        let engine = MemoryStorageEngine()
+        let text = String(repeating: "a", count: 4 << 20)
+        try await engine.write(Data(#"{"a":"\#(text)"}"#.utf8), key: CacheKey("a"))
+        var limits = StorageServerLimits()
+        limits.querySeconds = 0.2
+        let server = try await TestServer(limits: limits, ["notes": engine])
+        let filter = #"{"filter":"search(@.a, \"(a{0,30}){0,30}b\")","count":true}"#
+        let answer = try await send(server, "collections/notes/query", filter)
+        #expect(answer.status == 413 && answer.body.contains("tooLarge"), "\(answer)")
+    }
+
     @Test(
         "have an address that is not percent-encoded, or would put events into a stream",
         arguments: [

@@ -31,6 +31,24 @@ package struct JSONQuery: Equatable, Sendable {
         return range
     }
 
+    /// Whether each name of the path is at most once in its object. Otherwise readers differ in which value counts: this
+    /// package takes the first one, others the last.
+    func isUnambiguous(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+        var range = range
+        for selector in selectors {
+            if case .name(let wanted) = selector, bytes[range.lowerBound] == UInt8(ascii: "{") {
+                var count = 0
+                JSONScanner.forEachMember(of: bytes, range) { name, _ in
+                    if JSONScanner.isName(UnsafeRawBufferPointer(rebasing: bytes[name]), wanted) { count += 1 }
+                }
+                if count > 1 { return false }
+            }
+            guard let next = Self.step(selector, in: bytes, range) else { return true }
+            range = next
+        }
+        return true
+    }
+
     private static func step(_ selector: Selector, in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Range<Int>?
     {
         switch (selector, bytes[range.lowerBound]) {

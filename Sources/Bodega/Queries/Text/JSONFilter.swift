@@ -56,6 +56,29 @@ package indirect enum JSONFilter: Sendable {
     }
 }
 
+extension JSONFilter {
+    /// The paths of the values that decide about an item.
+    var queries: [JSONQuery] {
+        switch self {
+        case .or(let left, let right), .and(let left, let right): left.queries + right.queries
+        case .not(let filter): filter.queries
+        case .exists(let query): [query]
+        case .compare(let left, _, let right): left.queries + right.queries
+        case .match(let operand, _): operand.queries
+        }
+    }
+}
+
+extension JSONFilter.Operand {
+    fileprivate var queries: [JSONQuery] {
+        switch self {
+        case .literal: []
+        case .query(let query): [query]
+        case .length(let operand): operand.queries
+        }
+    }
+}
+
 extension JSONFilter.Operand {
     /// The value, `nil` if there is none.
     func value(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> JSONValue? {

@@ -61,7 +61,8 @@ public struct StorageScope: Sendable {
 
     /// Creates a scope of the items that match a filter.
     ///
-    /// Items that are not JSON are not in it.
+    /// Items that are not JSON are not in it, and neither are those with several members of one name on a path of the
+    /// filter: other programs could read another one.
     ///
     /// - Parameters:
     ///   - filter: A filter expression of RFC 9535 on the items' JSON, such as `@.owner == "ada"`; see
@@ -74,7 +75,8 @@ public struct StorageScope: Sendable {
 
     /// Creates a scope of the items that have a certain text in a member, such as the identifier of a user.
     ///
-    /// The text can be any, unlike one that is put into a filter expression.
+    /// The text can be any, unlike one that is put into a filter expression. Items with several members of one name on
+    /// the path are not in the scope.
     ///
     /// - Parameters:
     ///   - path: The path to the member, as in ``StorageIndex/Member/path``.
@@ -90,10 +92,11 @@ public struct StorageScope: Sendable {
         self.rights = rights
         identity = Identity(rights: rights, filter: ExactText(name))
         requiredText = filter.requiredText
+        let queries = filter.queries
         condition = { data in
             data.withUnsafeBytes { bytes in
                 guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return false }
-                return filter.accepts(bytes, range)
+                return filter.accepts(bytes, range) && queries.allSatisfy { $0.isUnambiguous(in: bytes, range) }
             }
         }
     }
