@@ -63,9 +63,10 @@ struct QueryCommand: ConsoleCommand {
             meet a condition, and those without the value: comparisons of values with literals by ==, joined by &&. \
             Such an index is smaller, and serves queries whose --where has the same comparisons, joined to others by \
             &&. \
-            --search-index creates an index for searches in an SQLite file. It serves --search in the same values, in \
-            the same order, with --substrings if it was created with that. --drop-search-index removes it. It is \
-            created in parts, and searches bring it up to date. \
+            --search-index creates an index for searches in an SQLite file or PostgreSQL, with --substrings in an \
+            SQLite file only. It serves --search in the same values, in the same order, with --substrings if it was \
+            created with that. --drop-search-index removes it. It is created in parts, and searches bring it up to \
+            date. \
             --indexes prints the path of each index and its kind, with --json as {"path", "kind"}: value, or text for \
             one that a program has created for comparing texts as Swift does, one for each value; words or substrings \
             for searches. It also prints the condition of one for some items, with --json as "where", with false and \

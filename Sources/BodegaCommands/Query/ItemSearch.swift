@@ -35,6 +35,15 @@ struct ItemSearch: Sendable {
         return search
     }
 
+    /// The values to search as an index over them is named; `nil` if no index can serve the search.
+    var indexPaths: String? {
+        guard stored.isServedByIndex else { return nil }
+        return stored.index.pathsText
+    }
+
+    /// Whether it looks for substrings, which fewer databases have an index for.
+    var isForSubstrings: Bool { stored.index.searchForm == .substrings }
+
     private var weights: [Double] { paths.map { _ in 1 } }
 
     /// The search with what the relevance of items depends on, if the store has an index that knows it.

@@ -8,6 +8,8 @@ struct QueryExplanation: Sendable {
     let indexes: [String]
     /// The paths over which an index would help.
     let advice: [String]
+    /// The arguments for an index for the search, which would help; `nil` if there is one, or none can be.
+    let searchAdvice: String?
     /// Why the store can't have indexes, `nil` if it can.
     let refusal: String?
     /// The number of items that the engine has passed on, and the number of those that were examined. Others are only
@@ -31,6 +33,7 @@ struct QueryExplanation: Sendable {
         self.indexes = indexes
         refusal = try await existing.refusal()
 
+        searchAdvice = try await Self.searchAdvice(query, in: store, refusal)
         (read, examined) = try await Self.cost(of: query, in: store, isCounting: isCounting)
         let engine = StorageReader(store.engine)
         var query = query
@@ -66,6 +69,15 @@ struct QueryExplanation: Sendable {
         }
     }
 
+    private static func searchAdvice(
+        _ query: ItemQuery, in store: OpenStore, _ refusal: String?
+    ) async throws -> String? {
+        guard refusal == nil, let search = query.search, let paths = search.indexPaths else { return nil }
+        if store.address.engine == .postgres, search.isForSubstrings { return nil }
+        if try await search.rankedByIndex(on: StorageReader(store.engine)) != nil { return nil }
+        return argument(paths) + (search.isForSubstrings ? " --substrings" : "")
+    }
+
     private static func cost(
         of query: ItemQuery, in store: OpenStore, isCounting: Bool
     ) async throws -> (read: Int, examined: Int) {
@@ -86,7 +98,7 @@ struct QueryExplanation: Sendable {
         if isJSON {
             return try console.print([
                 "plan": plan, "indexes": indexes, "advice": advice, "read": read, "examined": examined,
-                "outside": outside,
+                "outside": outside, "searchAdvice": searchAdvice,
             ])
         }
         var lines = [
@@ -101,6 +113,10 @@ struct QueryExplanation: Sendable {
         if !advice.isEmpty {
             let options = advice.map { "--index \(Self.argument($0))" }
             lines.append("an index would help: bodega query \(address) \(options.joined(separator: " or "))")
+        }
+        if let searchAdvice {
+            let option = "--search-index \(searchAdvice)"
+            lines.append("an index for searches would help: bodega query \(address) \(option)")
         }
         if console.isOutputTerminal { lines = lines.map { TerminalText.escaped($0) } }
         try console.output.write(lines.joined(separator: "\n") + "\n")

@@ -80,6 +80,37 @@ struct QueryIndexTests {
         }
     }
 
+    /// The copy is what a program leaves that is killed.
+    @Test("whose creation was interrupted is named, and removed", arguments: ["n", "n,s"])
+    func interrupted(path: String) async throws {
+        try await withFolder { folder in
+            let (file, copy) = (folder.appendingPathComponent("a.db"), folder.appendingPathComponent("b.db"))
+            let engine = try SQLiteStorageEngine(openingFile: file, durability: .relaxed)
+            try await engine.write(
+                (0..<30_000).map { (CacheKey(verbatim: "\($0)"), Data(#"{"n":\#($0),"s":"x"}"#.utf8)) })
+            let names = path.split(separator: ",").map { StorageIndex.Member(String($0), isForText: false) }
+            let failure = Locked<(any Error)?>(CancellationError())
+            try await engine.createIndex(StorageIndex(names[0], Array(names.dropFirst()))) { examined, _ in
+                guard examined > 0, failure.withLock({ $0 is CancellationError }) else { return }
+                failure.withLock { failure in
+                    do {
+                        for end in ["", "-wal"] {
+                            try FileManager.default.copyItem(atPath: file.path + end, toPath: copy.path + end)
+                        }
+                        failure = nil
+                    } catch { failure = error }
+                }
+            }
+            #expect(failure.withLock { $0 } == nil)
+            let found = await bodega("verify", copy.path)
+            let list = path.replacing(",", with: ", ")
+            #expect(found.text.contains("The index over \(list) is being created"), "\(found)")
+            #expect(await bodega("query", copy.path, "--drop-index", path).status == 0)
+            #expect(await bodega("verify", copy.path).text.contains("index") == false)
+            #expect(await bodega("count", copy.path).text == "30000\n")
+        }
+    }
+
     @Test("over several values is created, listed, used and removed, and changes no result")
     func compound() async throws {
         try await withItems { store in

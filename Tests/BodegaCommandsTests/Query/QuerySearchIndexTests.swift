@@ -75,7 +75,16 @@ struct QuerySearchIndexTests {
                 results.map { ["query", store, "--search", words] + fields + $0 }
             }
             var before: [RunResult] = []
-            for query in queries { before.append(await bodega(arguments: query)) }
+            for query in queries {
+                before.append(await bodega(arguments: query))
+                // Once this ended the process.
+                let explained = await bodega(arguments: query + ["--explain"])
+                let helps = !query.contains("-apple")
+                #expect(explained.status == 0, "\(query): \(explained)")
+                #expect(explained.text.contains("items read: 5"), "\(query): \(explained)")
+                #expect(
+                    explained.text.contains("--search-index 'title,tags'") == helps, "\(query): \(explained)")
+            }
             let selected = await bodega(
                 arguments: ["query", store, "--search", "apple", "--select", "title"] + fields)
             #expect(selected.text == "1\tgreen apple apple\n0\tred apple\n")
