@@ -13,12 +13,13 @@ struct EventTests {
 
     /// Opens a stream, whose first event follows at any time.
     private func ask(
-        _ server: TestServer, _ token: String, since cursor: String? = nil, receiveBuffer: Int32? = nil
+        _ server: TestServer, _ token: String, since cursor: String? = nil, last: String? = nil,
+        receiveBuffer: Int32? = nil
     ) throws -> RawConnection {
         let connection = try RawConnection(port: server.port, receiveBuffer: receiveBuffer)
         connection.send(
             "GET /v1/collections/notes/events\(cursor.map { "?since=" + $0 } ?? "") HTTP/1.1\r\nHost: localhost\r\n"
-                + "Authorization: Bearer \(token)\r\n\r\n")
+                + (last.map { "Last-Event-ID: \($0)\r\n" } ?? "") + "Authorization: Bearer \(token)\r\n\r\n")
         return connection
     }
 
@@ -62,6 +63,111 @@ struct EventTests {
         let late = try ask(server, all[0], since: start)
         let events = await late.receive(to: "note-\(count - 1)-")
         #expect(events.components(separatedBy: "note-").count == count + 1)
+    }
+
+    /// The identifier of the last event of a text.
+    private func identifier(in text: String) throws -> String {
+        let line = text.split(separator: "\n").last { $0.hasPrefix("id: ") }
+        return try String(#require(line).dropFirst("id: ".count))
+    }
+
+    /// The keys of the changes in events.
+    private func keys(in text: String) -> [String] {
+        text.components(separatedBy: "\"note-").dropFirst().map { $0.components(separatedBy: "\"")[0] }
+    }
+
+    @Test("go on after the last event that a client has seen", arguments: [nil, #"@.o == "a""#])
+    func resumption(filter: String?) async throws {
+        let server = try await TestServer(access: tokens, ["notes": database])
+        let token = try await token("reader", matching: filter)
+        var connection: RawConnection? = try await open(server, token)
+        var last = ""
+        for number in 0..<3 {
+            try await database.write(Data(#"{"o":"a"}"#.utf8), key: CacheKey(verbatim: "note-\(number)"))
+            let event = await nextChanges(of: try #require(connection))
+            #expect(keys(in: event) == ["\(number)"])
+            last = try identifier(in: event)
+        }
+        connection = nil
+        try await database.write(Data(#"{"o":"b"}"#.utf8), key: CacheKey(verbatim: "note-other"))
+        for number in 3..<6 {
+            try await database.write(Data(#"{"o":"a"}"#.utf8), key: CacheKey(verbatim: "note-\(number)"))
+        }
+        // The header of a browser counts, and not the address that its page has opened.
+        let again = try ask(server, token, since: "none", last: last)
+        let missed = await again.receive(to: #""note-5""#)
+        #expect(keys(in: missed) == (filter == nil ? ["other"] : []) + ["3", "4", "5"])
+        #expect(!missed.contains("event: gap"))
+    }
+
+    @Test(
+        "say that there is a gap if their log does not reach back, and go on from there",
+        arguments: [nil, #"@.o == "a""#])
+    func gap(filter: String?) async throws {
+        let server = try await TestServer(access: tokens, ["notes": database])
+        let token = try await token("reader", matching: filter)
+        let old = try identifier(in: await ask(server, token).receive(to: "event: begin\ndata: {}\n\n"))
+        for _ in 0..<6 {
+            try await database.write(
+                (0..<20_000).map { (CacheKey(verbatim: "filler \($0)"), Data(#"{"o":"a"}"#.utf8)) })
+        }
+        for cursor in [old, "100000/1", "of-another-server"] {
+            let connection = try ask(server, token, last: cursor)
+            let text = await connection.receive(to: "event: gap\ndata: {}\n\n")
+            #expect(text.contains("event: gap") && !text.contains("event: changes"), "\(cursor)")
+            try await database.write(Data(#"{"o":"a"}"#.utf8), key: CacheKey(verbatim: "note-\(cursor.count)"))
+            #expect(keys(in: await nextChanges(of: connection)) == ["\(cursor.count)"], "\(cursor)")
+        }
+    }
+
+    /// Changes between a snapshot and the stream must neither be lost nor be there twice (electric 4773).
+    @Test("join a snapshot at its cursor, while others write", arguments: [nil, #"@.o == "a""#])
+    func seam(filter: String?) async throws {
+        let server = try await TestServer(access: tokens, ["notes": database])
+        let token = try await token("reader", matching: filter)
+        let engine = try await server.engine(token: token)
+        let writing = Task { [database] in
+            var number = 0
+            while !Task.isCancelled, number < 4_000 {
+                let data = Data(#"{"o":"\#(number % 3 == 0 ? "b" : "a")","n":\#(number)}"#.utf8)
+                let key = CacheKey(verbatim: "note-\(number % 50)")
+                if number % 7 == 0 { try await database.remove(key: key) } else { try await database.write(data, key: key) }
+                number += 1
+            }
+        }
+        var replicas: [[CacheKey: Data]] = []
+        for _ in 0..<8 {
+            let snapshot = try await engine.fetchSnapshot()
+            var replica = Dictionary(uniqueKeysWithValues: snapshot.items.map { ($0.key, $0.data) })
+            var cursor = snapshot.cursor
+            for _ in 0..<5 {
+                let delta = try #require(try await engine.fetchChangedItems(since: cursor, excluding: nil))
+                for change in delta.changes { replica[change.key] = nil }
+                for item in delta.items { replica[item.key] = item.data }
+                cursor = delta.cursor
+            }
+            if replicas.count == 7 {
+                try await writing.value
+                let delta = try #require(try await engine.fetchChangedItems(since: cursor, excluding: nil))
+                for change in delta.changes { replica[change.key] = nil }
+                for item in delta.items { replica[item.key] = item.data }
+            }
+            replicas.append(replica)
+        }
+        let stored = try await database.fetchAll().filter { filter == nil || $0.data.starts(with: #"{"o":"a""#.utf8) }
+        #expect(replicas.last == Dictionary(uniqueKeysWithValues: stored.map { ($0.key, $0.data) }))
+    }
+
+    @Test("of a token end when its time is over")
+    func expiry() async throws {
+        let server = try await TestServer(access: tokens, ["notes": database])
+        let (token, _) = try await tokens.create(
+            name: "short", grants: [AccessGrant(collection: "notes", matching: nil)],
+            expiresAt: Date().addingTimeInterval(2))
+        let stream = try await open(server, token)
+        // The end of the stream is that of its answer. The first heartbeat would come after 15 seconds.
+        #expect(await stream.receive(to: "0\r\n\r\n").contains(":\n\n") == false)
+        #expect(try await tokens.client(bearing: token) == nil)
     }
 
     @Test("of a revoked token end, also those whose reader is slow and far behind")
