@@ -197,7 +197,8 @@ extension LimitTests {
 /// An engine whose scans end only when they are cancelled.
 private struct WaitingEngine: ForwardingStorageEngine {
     let base: any StorageBackend
-    let (begun, cancelled) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+    let begun = AsyncStream<Void>.makeStream()
+    let cancelled = AsyncStream<Void>.makeStream()
 
     func forward<Value: StorageAnswerValue>(
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
