@@ -123,15 +123,20 @@ struct ReferenceCommandTests {
 
     @Test("are not said to be dangling while items that they can name are encrypted")
     func encryptedTarget() async throws {
-        try await withLibrary { file, _ in
-            let keyset = file + ".keyset"
+        try await withFolder { folder in
+            let file = folder.appendingPathComponent("library.db")
+            let keyset = folder.appendingPathComponent("keyset").path
             #expect(await bodega("keyset", "create", keyset).status == 0)
-            let item = Array(#"{"id":"gone"}"#.utf8)
-            #expect(await bodega("put", file, "gone", "--keyset", keyset, input: item).status == 0)
-            let notes = await bodega("verify", file, "--collection", "notes")
-            #expect(notes.status == 0 && !notes.text.contains(#"names "gone""#), "\(notes)")
-            #expect(notes.text.contains(#"no readable item for 1 reference "#), "\(notes)")
-            #expect(await bodega("verify", file).text.contains(#"names 7 in its member "notes""#))
+            let item = Array(#"{"id":"f"}"#.utf8)
+            let put = ["put", file.path, "--collection", "folders", "--keyset", keyset, "f"]
+            #expect(await bodega(arguments: put, input: item).status == 0)
+            let notes = try SQLiteStorageEngine(openingFile: file).collection(named: "notes")
+            try await notes.declareReferences([StorageReference("folder", to: "folders", onRemoval: .clear)])
+            try await notes.write(Data(#"{"folder":"f"}"#.utf8), key: CacheKey("1"))
+            try await notes.write(Data(#"{"folder":"gone"}"#.utf8), key: CacheKey("2"))
+            let found = await bodega("verify", file.path)
+            #expect(found.status == 0 && !found.text.contains("names"), "\(found)")
+            #expect(found.text.contains(#"no readable item for 2 references of the collection "notes""#), "\(found)")
         }
     }
 

@@ -66,9 +66,9 @@ struct ReferenceTests {
                 source: "notes", reference: StorageReference("folder", to: "folders", onRemoval: .remove),
                 index: StorageIndex("folder")),
             ReferenceLink(
-                source: "notes", reference: StorageReference("related[]", to: "notes", onRemoval: .clear), index: nil),
+                source: "notes", reference: StorageReference("related", isList: true, to: "notes", onRemoval: .clear), index: nil),
             ReferenceLink(
-                source: "pins", reference: StorageReference("notes[]", to: "notes", onRemoval: .refuse), index: nil),
+                source: "pins", reference: StorageReference("notes", isList: true, to: "notes", onRemoval: .refuse), index: nil),
         ]
         var notes: [CacheKey: StorageItem] = [:]
         for number in 0..<4_000 {
@@ -87,6 +87,7 @@ struct ReferenceTests {
                 let found = Array(notes.values.filter(cascade.isWanted).prefix(ReferenceCascade.partSize))
                 let isPart = found.count == ReferenceCascade.partSize
                 try cascade.receive(found, end: isPart ? found.last?.place : nil)
+            case .read("notes", .irregular): try cascade.receive([], end: nil)
             case .read(let collection, _):
                 passes[collection, default: 0] += 1
                 let items = collection == "notes" ? Array(notes.values) : []

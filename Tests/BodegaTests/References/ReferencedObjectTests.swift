@@ -237,9 +237,9 @@ struct ReferencedObjectTests {
         try await library.engines[1].references?.declareReferences([
             StorageReference("folderID", to: "folders", onRemoval: .refuse)
         ])
-        let limited = ObjectStorage<Folder>(storage: try file.collection(named: "folders").limited(count: 3))
-        let new = Folder(id: "new")
-        let error = await #expect(throws: StorageError.self) { try await limited.store(new, forKey: CacheKey("new")) }
+        let limited = try file.collection(named: "folders").limited(count: 3)
+        let new = Data(#"{"id":"new"}"#.utf8)
+        let error = await #expect(throws: StorageError.self) { try await limited.write(new, key: CacheKey("new")) }
         #expect(error?.code == .referenced)
         #expect(try await library.folders.fetchAllObjects().objects.map(\.id) == ["root", "child", "other"])
         #expect(try await library.notes.fetchCount() == 4)
