@@ -52,3 +52,38 @@ extension String {
         hasher.combine(utf8.count)
     }
 }
+
+extension String {
+    /// The text with `%25` for `%` and `%2F` for `/`, so that a slash can end it.
+    ///
+    /// By scalars: a slash with a combining mark after it is another character.
+    package var escapingSlashes: String {
+        if !utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "/") }) { return self }
+        var text = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "%": text.unicodeScalars.append(contentsOf: "%25".unicodeScalars)
+            case "/": text.unicodeScalars.append(contentsOf: "%2F".unicodeScalars)
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    /// The text of which this is the ``escapingSlashes``.
+    package var unescapingSlashes: String {
+        var (text, rest) = ("", unicodeScalars[...])
+        while let scalar = rest.popFirst() {
+            let code = scalar == "%" ? String(String.UnicodeScalarView(rest.prefix(2))) : ""
+            switch code {
+            case "25": text.unicodeScalars.append("%")
+            case "2F": text.unicodeScalars.append("/")
+            default:
+                text.unicodeScalars.append(scalar)
+                continue
+            }
+            rest = rest.dropFirst(2)
+        }
+        return text
+    }
+}

@@ -21,7 +21,7 @@ public struct PrefixedStorageEngine: TransformingStorageEngine {
 
     init(_ base: any StorageBackend, name: String) {
         self.base = base
-        prefix = name.replacing("%", with: "%25").replacing("/", with: "%2F") + "/"
+        prefix = name.escapingSlashes + "/"
     }
 
     public var ownsAllItems: Bool { false }

@@ -102,9 +102,15 @@ enum RequestRefusal: Error {
             case .isBusy:
                 (.serviceUnavailable, "rateLimited", "The server has as many open streams as it may have.")
             case .noMemory(.ofClient):
-                (.tooManyRequests, "rateLimited", "The client sends, or leaves unread, more bytes at the same time than it may.")
+                (
+                    .tooManyRequests, "rateLimited",
+                    "The client sends, or leaves unread, more bytes at the same time than it may."
+                )
             case .noMemory(.ofAll):
-                (.serviceUnavailable, "rateLimited", "The server receives and sends as many bytes at the same time as it may.")
+                (
+                    .serviceUnavailable, "rateLimited",
+                    "The server receives and sends as many bytes at the same time as it may."
+                )
             case .rangeNotSatisfiable: (.rangeNotSatisfiable, "invalidArgument", "The item has no such range.")
             }
         let body = JSONObjectWriter.line([

@@ -64,11 +64,7 @@ struct OutboxStorage: Sendable {
     // MARK: Keys
 
     private static func key(_ item: SyncItemID) -> CacheKey {
-        var collection = item.collection
-        if collection.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "/") }) {
-            collection = collection.replacing("%", with: "%25").replacing("/", with: "%2F")
-        }
-        return CacheKey(collection + "/" + item.key.kind.rawValue + "/" + item.key.identity)
+        CacheKey(item.collection.escapingSlashes + "/" + item.key.kind.rawValue + "/" + item.key.identity)
     }
 
     /// The item of a record, from the record's key.
@@ -77,7 +73,7 @@ struct OutboxStorage: Sendable {
             separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false
         ).map { String(decoding: $0, as: UTF8.self) }
         guard parts.count == 3, let kind = CacheKey.Kind(rawValue: parts[1]) else { return nil }
-        let collection = parts[0].replacing("%2F", with: "/").replacing("%25", with: "%")
+        let collection = parts[0].unescapingSlashes
         let item = SyncItemID(collection: collection, key: CacheKey(identity: parts[2], kind: kind))
         return self.key(item) == key ? item : nil
     }

@@ -1,3 +1,5 @@
+import Bodega
+
 /// A group of apps that share secrets, expressible by a string literal.
 ///
 /// In the keychain it is an access group of the app's entitlements. In other storages it is only a part of the secret's
@@ -29,4 +31,14 @@ public struct KeychainGroup: Hashable, Sendable, ExpressibleByStringLiteral, Cus
 
     /// The group's name.
     public var description: String { value }
+}
+
+extension KeychainGroup {
+    /// Compares the names byte by byte.
+    public static func == (left: KeychainGroup, right: KeychainGroup) -> Bool {
+        ExactText(left.value) == ExactText(right.value)
+    }
+
+    /// Hashes the bytes of the name.
+    public func hash(into hasher: inout Hasher) { ExactText(value).hash(into: &hasher) }
 }

@@ -1,3 +1,5 @@
+import Bodega
+
 import Foundation
 
 /// The owner of a secret, usually an app; expressible by a string literal.
@@ -43,4 +45,14 @@ public struct KeychainService: Hashable, Sendable, ExpressibleByStringLiteral, C
     init(bundleIdentifier: String?, processName: String) {
         self.init(bundleIdentifier.flatMap { $0.isEmpty ? nil : $0 } ?? processName)
     }
+}
+
+extension KeychainService {
+    /// Compares the names byte by byte.
+    public static func == (left: KeychainService, right: KeychainService) -> Bool {
+        ExactText(left.value) == ExactText(right.value)
+    }
+
+    /// Hashes the bytes of the name.
+    public func hash(into hasher: inout Hasher) { ExactText(value).hash(into: &hasher) }
 }

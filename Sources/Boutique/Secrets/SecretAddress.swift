@@ -1,3 +1,5 @@
+import Bodega
+
 /// The address of a secret: its key, service and group.
 public struct SecretAddress: Hashable, Sendable {
     /// The name of the secret within its service.
@@ -19,5 +21,19 @@ public struct SecretAddress: Hashable, Sendable {
         self.key = key
         self.service = service ?? .default
         self.group = group
+    }
+}
+
+extension SecretAddress {
+    /// Compares the names byte by byte.
+    public static func == (left: SecretAddress, right: SecretAddress) -> Bool {
+        ExactText(left.key) == ExactText(right.key) && left.service == right.service && left.group == right.group
+    }
+
+    /// Hashes the bytes of the names.
+    public func hash(into hasher: inout Hasher) {
+        ExactText(key).hash(into: &hasher)
+        hasher.combine(service)
+        hasher.combine(group)
     }
 }

@@ -35,18 +35,19 @@ final class ValueObservers: Sendable {
 
     private struct State {
         var last = 0
-        var observers: [String: [Int: Observer]] = [:]
-        var activities: [String: Activity] = [:]
+        var observers: [ExactText: [Int: Observer]] = [:]
+        var activities: [ExactText: Activity] = [:]
         /// The values with a scheduled check.
-        var scheduled: Set<String> = []
+        var scheduled: Set<ExactText> = []
 
-        func observers(of name: String) -> [Observer] { observers[name].map { Array($0.values) } ?? [] }
+        func observers(of name: ExactText) -> [Observer] { observers[name].map { Array($0.values) } ?? [] }
     }
 
     private let state = Locked(State())
 
     /// Calls a closure when a value may have changed, until the returned observation is released.
     func add(_ name: String, _ onChange: @escaping Observer) -> ValueObservation {
+        let name = ExactText(name)
         let number = state.withLock { state in
             state.last += 1
             state.observers[name, default: [:]][state.last] = onChange
@@ -66,6 +67,7 @@ final class ValueObservers: Sendable {
     ///
     /// - Parameter body: Makes the change. It calls its argument as soon as it has exclusive access to the storage.
     func changing(_ name: String, _ body: (_ begin: () -> Void) throws -> Void) rethrows {
+        let name = ExactText(name)
         var hasBegun = false
         defer { if hasBegun { end(\.changes, name) } }
         try body {
@@ -79,7 +81,9 @@ final class ValueObservers: Sendable {
     }
 
     /// Calls the observers of a value that another process may have changed.
-    func checkForForeignChanges(_ name: String) {
+    func checkForForeignChanges(_ name: String) { checkForForeignChanges(ExactText(name)) }
+
+    private func checkForForeignChanges(_ name: ExactText) {
         let check = state.withLock { state -> (observers: [Observer], started: Int)? in
             var activity = state.activities[name] ?? Activity()
             defer { state.activities[name] = activity }
@@ -96,7 +100,9 @@ final class ValueObservers: Sendable {
     }
 
     /// Checks a value on ``foreignChangeQueue``, so that the caller does not wait. Pending checks are merged.
-    func scheduleCheck(_ name: String) {
+    func scheduleCheck(_ name: String) { scheduleCheck(ExactText(name)) }
+
+    private func scheduleCheck(_ name: ExactText) {
         if !state.withLock({ $0.scheduled.insert(name).inserted }) { return }
         foreignChangeQueue.async { [self] in
             state.withLock { _ = $0.scheduled.remove(name) }
@@ -107,14 +113,14 @@ final class ValueObservers: Sendable {
     /// Calls the observers of some values, by default of all.
     ///
     /// - Parameter names: The names of values; `nil` for all.
-    func checkForForeignChanges(of names: Set<String>? = nil) {
+    func checkForForeignChanges(of names: Set<ExactText>? = nil) {
         let observed = state.withLock { state in
             names.map { names in names.filter { state.observers[$0] != nil } } ?? Set(state.observers.keys)
         }
         for name in observed { checkForForeignChanges(name) }
     }
 
-    private func isUndisturbed(_ name: String, since started: Int) -> Bool {
+    private func isUndisturbed(_ name: ExactText, since started: Int) -> Bool {
         state.withLock { state in
             if state.activities[name]?.started == started { return true }
             state.activities[name]?.needsCheck = true
@@ -122,7 +128,7 @@ final class ValueObservers: Sendable {
         }
     }
 
-    private func end(_ kind: any WritableKeyPath<Activity, Int> & Sendable, _ name: String) {
+    private func end(_ kind: any WritableKeyPath<Activity, Int> & Sendable, _ name: ExactText) {
         let needsCheck = state.withLock { state in
             guard var activity = state.activities[name] else { return false }
             activity[keyPath: kind] -= 1

@@ -145,7 +145,8 @@ struct ReferenceCommandTests {
         try await withLibrary { file, _ in
             let (source, copy) = ("sqlite:\(file)#notes", "sqlite:\(file).copy#notes")
             let first = await bodega("copy", source, copy)
-            #expect(first.status == 0 && first.errors.contains(#"the references "folder.id" are not copied"#), "\(first)")
+            #expect(
+                first.status == 0 && first.errors.contains(#"the references "folder.id" are not copied"#), "\(first)")
             let engine = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: file + ".copy"))
             try await engine.collection(named: "notes").declareReferences([
                 StorageReference("folder.id", to: "", onRemoval: .remove)

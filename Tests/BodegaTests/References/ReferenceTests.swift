@@ -66,9 +66,11 @@ struct ReferenceTests {
                 source: "notes", reference: StorageReference("folder", to: "folders", onRemoval: .remove),
                 index: StorageIndex("folder")),
             ReferenceLink(
-                source: "notes", reference: StorageReference("related", isList: true, to: "notes", onRemoval: .clear), index: nil),
+                source: "notes", reference: StorageReference("related", isList: true, to: "notes", onRemoval: .clear),
+                index: nil),
             ReferenceLink(
-                source: "pins", reference: StorageReference("notes", isList: true, to: "notes", onRemoval: .refuse), index: nil),
+                source: "pins", reference: StorageReference("notes", isList: true, to: "notes", onRemoval: .refuse),
+                index: nil),
         ]
         var notes: [CacheKey: StorageItem] = [:]
         for number in 0..<4_000 {

@@ -131,7 +131,11 @@ struct EventTests {
             while !Task.isCancelled, number < 4_000 {
                 let data = Data(#"{"o":"\#(number % 3 == 0 ? "b" : "a")","n":\#(number)}"#.utf8)
                 let key = CacheKey(verbatim: "note-\(number % 50)")
-                if number % 7 == 0 { try await database.remove(key: key) } else { try await database.write(data, key: key) }
+                if number % 7 == 0 {
+                    try await database.remove(key: key)
+                } else {
+                    try await database.write(data, key: key)
+                }
                 number += 1
             }
         }

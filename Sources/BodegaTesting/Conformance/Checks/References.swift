@@ -89,7 +89,8 @@ extension StorageEngineConformance.Check {
         let (x, y, z) = (examination.key("x"), examination.key("y"), examination.key("z"))
         // Two that name each other, and one that names itself.
         let targets = [
-            (key: x, data: bytes(#"{"id":"x","next":{"id":7}}"#)), (key: y, data: bytes(#"{"id":7,"next":{"id":"x"}}"#)),
+            (key: x, data: bytes(#"{"id":"x","next":{"id":7}}"#)),
+            (key: y, data: bytes(#"{"id":7,"next":{"id":"x"}}"#)),
             (key: z, data: bytes(#"{"id":"z","next":{"id":"z"}}"#)),
         ]
         let (a, b, c) = (examination.key("a"), examination.key("b"), examination.key("c"))

@@ -14,14 +14,14 @@ import Musl
 /// Only what was appended since then is read again.
 struct DefaultsContent: Sendable {
     private let url: URL
-    private(set) var entries: [String: Data] = [:]
+    private(set) var entries: [ExactText: Data] = [:]
     private(set) var log = ValueLog()
     /// The file that was read, open, so that no new file gets its inode number.
     private(set) var file: OpenFile?
     /// The version that was read; `nil` if its end could change without being noticed.
     private var version: FileVersion?
     /// The values whose observers don't know what was read in the file; `nil` for all.
-    private var unchecked: Set<String>?
+    private var unchecked: Set<ExactText>?
 
     init(url: URL) { self.url = url }
 
@@ -30,7 +30,7 @@ struct DefaultsContent: Sendable {
 
     /// Whether most of the file is changes that later ones have replaced.
     var isWasteful: Bool {
-        let needed = entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.count + ValueLog.overhead }
+        let needed = entries.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.count + ValueLog.overhead }
         return log.end > 4 * needed + 65_536
     }
 
@@ -51,7 +51,7 @@ struct DefaultsContent: Sendable {
 
     /// Reads the file if it has changed, and returns the values that other processes may have changed since the last
     /// call; `nil` for all, also if the file can't be read, so that each value notes the error.
-    mutating func takeUnchecked() -> Set<String>? {
+    mutating func takeUnchecked() -> Set<ExactText>? {
         do {
             try refresh()
             defer { unchecked = [] }
@@ -69,7 +69,7 @@ struct DefaultsContent: Sendable {
 
     /// Notes a change, or only a mark, that was appended to the file.
     mutating func note(_ change: ValueLog.Change?, _ log: ValueLog, _ version: FileVersion) {
-        if let change { entries[change.name] = change.data }
+        if let change { entries[ExactText(change.name)] = change.data }
         (self.log, self.version) = (log, version)
     }
 
@@ -89,8 +89,8 @@ struct DefaultsContent: Sendable {
             return false
         }
         guard log.end == status.st_size else { return false }
-        for change in changes { entries[change.name] = change.data }
-        unchecked?.formUnion(changes.map(\.name))
+        for change in changes { entries[ExactText(change.name)] = change.data }
+        unchecked?.formUnion(changes.map { ExactText($0.name) })
         (self.log, version) = (log, current)
         return true
     }
@@ -102,9 +102,9 @@ struct DefaultsContent: Sendable {
         // The object stands for the file: one with an incomplete end is read again each time.
         if let old = self.file, FileVersion(try old.status()).isSameFile(FileVersion(status)) { file = old }
         if !status.isFile { throw Self.damaged(url) }
-        var (entries, log): ([String: Data], ValueLog) = ([:], ValueLog())
+        var (entries, log): ([ExactText: Data], ValueLog) = ([:], ValueLog())
         do {
-            try log.read(try file.read(from: 0, to: Int(status.st_size))) { entries[$0.name] = $0.data }
+            try log.read(try file.read(from: 0, to: Int(status.st_size))) { entries[ExactText($0.name)] = $0.data }
         } catch let damage as ValueLog.Damage {
             throw Self.damaged(url, cause: damage)
         }
@@ -114,7 +114,7 @@ struct DefaultsContent: Sendable {
     }
 
     /// Notes the content of a file.
-    mutating func set(_ entries: [String: Data], _ log: ValueLog, _ file: OpenFile?, _ version: FileVersion?) {
+    mutating func set(_ entries: [ExactText: Data], _ log: ValueLog, _ file: OpenFile?, _ version: FileVersion?) {
         (self.entries, self.log, self.file, self.version) = (entries, log, file, version)
     }
 

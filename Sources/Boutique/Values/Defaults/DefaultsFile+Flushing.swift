@@ -17,6 +17,7 @@ extension DefaultsFile {
     /// The object for a file, the same for each call. Its changes are synchronized when the process exits.
     static func shared(_ url: URL) -> DefaultsFile {
         _ = flushingAtExit
+        let url = url.resolvingSymlinksInPath()
         return all.withLock { all in
             if let file = all[url] { return file }
             let file = DefaultsFile(url: url)
@@ -133,13 +134,13 @@ extension DefaultsFile {
         do {
             let old = try refreshed()
             try FileSystem.check(draft.path, "emptied") { ftruncate(draft.descriptor, 0) }
-            try write(old.entries.map { ($0.key, $0.value) }, isSynced: true, &log, to: draft)
+            try write(old.entries.map { ($0.key.text, $0.value) }, isSynced: true, &log, to: draft)
             try surroundings.synchronize(draft.descriptor, draft.path)
             file = try exclusively(deadline) {
                 let new = try refreshed()
                 let names = Set(old.entries.keys).union(new.entries.keys)
                 let changed = names.filter { old.entries[$0] != new.entries[$0] }
-                try write(changed.map { ($0, new.entries[$0]) }, &log, to: draft)
+                try write(changed.map { ($0.text, new.entries[$0]) }, &log, to: draft)
                 try FileSystem.check(path, "replaced") { rename(draft.path, path) }
                 isReplaced = true
                 hold(draft)

@@ -69,6 +69,8 @@ final class DefaultsFile: ValueStorage {
         url: URL, isWatched: Bool = true, lockTimeout: LockTimeout = .standard,
         surroundings: Surroundings = Surroundings()
     ) {
+        // A new file that replaces it must not replace a link to it.
+        let url = url.resolvingSymlinksInPath()
         self.url = url
         self.path = url.path
         self.lockTimeout = lockTimeout
@@ -81,7 +83,7 @@ final class DefaultsFile: ValueStorage {
     func load(_ name: String) throws -> Data? {
         let (data, isUnsynced) = try content.withLock { content in
             let isFirst = try content.refresh()
-            return (content.entries[name], isFirst && content.log.needsSync)
+            return (content.entries[ExactText(name)], isFirst && content.log.needsSync)
         }
         // A process that was killed has left changes behind.
         if isUnsynced { scheduleFlush() }
@@ -91,7 +93,7 @@ final class DefaultsFile: ValueStorage {
     func save(_ data: Data?, _ name: String) throws {
         let (old, log, mustBeReplaced) = try content.withLock { content in
             try content.refresh()
-            return (content.entries[name], content.log, content.mustBeReplaced)
+            return (content.entries[ExactText(name)], content.log, content.mustBeReplaced)
         }
         if old == data { return }
         if mustBeReplaced {

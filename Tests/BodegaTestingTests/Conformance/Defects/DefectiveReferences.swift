@@ -24,7 +24,9 @@ struct DefectiveReferences: ForwardingStorageEngine {
 
     init(base: any StorageBackend, defect: ReferenceDefect) { (self.base, self.defect) = (base, defect) }
 
-    var references: (any StorageReferences)? { base.references.map { Declarations(base: $0, defect: defect, declared: declared) } }
+    var references: (any StorageReferences)? {
+        base.references.map { Declarations(base: $0, defect: defect, declared: declared) }
+    }
 
     func forward<Value: StorageAnswerValue>(
         _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>

@@ -67,9 +67,12 @@ enum SQLiteReferences {
     /// - Parameter target: The collection that one of them must be to; otherwise there are none.
     static func links(to target: SQLiteTable, in db: Database) throws -> (name: String, links: [ReferenceLink])? {
         let references = try all(in: db)
-        guard !references.isEmpty, let name = try SQLiteCollections.name(of: target, in: db),
-            references.contains(where: { $0.reference.target.hasSameBytes(as: name) })
-        else { return nil }
+        guard !references.isEmpty, let name = try SQLiteCollections.name(of: target, in: db) else { return nil }
+        // A name that is damaged is another one, which no reference may be to.
+        if !name.isEmpty, try SQLiteCollections.table(of: name, in: db) != target {
+            try SQLiteCollections.check(in: db)
+        }
+        guard references.contains(where: { $0.reference.target.hasSameBytes(as: name) }) else { return nil }
         return (name, try links(references, in: db))
     }
 
@@ -77,7 +80,11 @@ enum SQLiteReferences {
         _ references: [(source: String, reference: StorageReference)], in db: Database
     ) throws -> [ReferenceLink] {
         try references.compactMap { source, reference in
-            guard let table = try SQLiteCollections.existingTable(of: source, in: db) else { return nil }
+            guard let table = try SQLiteCollections.existingTable(of: source, in: db) else {
+                // Its name may be damaged, and what it demands must not be ignored then.
+                try SQLiteCollections.check(in: db)
+                return nil
+            }
             let indexes = reference.isList ? [] : try SQLiteIndex.all(of: table, in: db)
             let index = indexes.filter { $0.isOver(reference.path) }.min { !$0.isForText && $1.isForText }
             return ReferenceLink(source: source, reference: reference, index: index)
