@@ -67,7 +67,7 @@ struct EventTests {
 
     /// The identifier of the last event of a text.
     private func identifier(in text: String) throws -> String {
-        let line = text.split(separator: "\n").last { $0.hasPrefix("id: ") }
+        let line = text.components(separatedBy: "\n").last { $0.hasPrefix("id: ") }
         return try String(#require(line).dropFirst("id: ".count))
     }
 
