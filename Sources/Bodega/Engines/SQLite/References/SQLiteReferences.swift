@@ -69,7 +69,7 @@ enum SQLiteReferences {
         let references = try all(in: db)
         guard !references.isEmpty, let name = try SQLiteCollections.name(of: target, in: db) else { return nil }
         // A name that is damaged is another one, which no reference may be to.
-        if !name.isEmpty, try SQLiteCollections.table(of: name, in: db) != target {
+        if !name.isEmpty, try SQLiteCollections.table(of: name, in: db)?.name != target.name {
             try SQLiteCollections.check(in: db)
         }
         guard references.contains(where: { $0.reference.target.hasSameBytes(as: name) }) else { return nil }
