@@ -67,8 +67,9 @@ struct EventTests {
 
     /// The identifier of the last event of a text.
     private func identifier(in text: String) throws -> String {
-        let line = text.components(separatedBy: "\n").last { $0.hasPrefix("id: ") }
-        return try String(#require(line).dropFirst("id: ".count))
+        let parts = text.components(separatedBy: "id: ")
+        try #require(parts.count > 1)
+        return try String(decoding: #require(parts.last).utf8.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
     /// The keys of the changes in events.
