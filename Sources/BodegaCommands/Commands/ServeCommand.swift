@@ -114,6 +114,9 @@ struct ServeCommand: ConsoleCommand {
                     clients write. Serve that database instead.
                     """)
             }
+            if let name = store.address.collection, name.hasPrefix(LocalOutbox.reservedPrefix) {
+                throw ToolError(.usage, "The collection \"\(name)\" is one of this package's own, and is not served.")
+            }
             let options = options
             var logger = Logger(label: "bodega")
             logger.logLevel = .warning
@@ -145,6 +148,10 @@ struct ServeCommand: ConsoleCommand {
             let address = try StorageAddress(argument: tokens)
             try await address.openExisting().use { place in
                 let hidden = address.isSameFile(as: store.address) ? address.collection ?? "" : nil
+                if let hidden, hidden == store.address.collection {
+                    throw ToolError(
+                        .usage, "\(store.address) has the tokens, which clients must not read. Serve others.")
+                }
                 let server = StorageServer(
                     access: AccessTokens(storage: place.engine),
                     collections: try await store.collections(without: hidden),

@@ -150,6 +150,37 @@ struct ServeCommandTests {
         #expect(refused.status == 1 && refused.errors.contains(path("gone")), "\(refused.errors)")
     }
 
+    @Test("names collections that can't be served, and does not serve the tokens themselves")
+    func unservable() async throws {
+        let database = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db")))
+        for name in ["_", "notes"] {
+            try await database.collection(named: name).write(Data("1".utf8), key: CacheKey("a"))
+        }
+        let place = path("notes.db") + "#tokens"
+        #expect(try await tool.run(["token", "create", place, "Ada"]).status == 0)
+        let refused = try await tool.run(["serve", place, "--tokens", place])
+        #expect(refused.status == 64 && refused.errors.contains("has the tokens"), "\(refused)")
+        let own = try await tool.run(["serve", path("notes.db") + "#emporium-receipts", "--tokens", place])
+        #expect(own.status != 0 && own.text.isEmpty, "\(own)")
+
+        let server = try await tool.serve([path("notes.db"), "--tokens", place])
+        let local = path("local.db")
+        for name in ["_", "notes"] {
+            #expect(try await tool.run(["put", local, "--collection", name, "b"], input: Data("2".utf8)).status == 0)
+        }
+        let token = try await tool.run(["token", "create", place, "Bob"]).text
+        try Data(token.utf8).write(to: URL(fileURLWithPath: path("token")))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path("token"))
+        let synced = try await tool.run(["sync", local, server.address, "--token-file", path("token")])
+        #expect(synced.status == 0 && synced.text == "sent 1, received 1\n", "\(synced)")
+        #expect(synced.errors.contains(#"the collection "_" is not synchronized"#), "\(synced)")
+        let named = ["sync", local, server.address, "--token-file", path("token"), "--collection", "_"]
+        #expect(try await tool.run(named).status == 64)
+        #expect(try await server.stop() == 0)
+        #expect(try await database.fetchCount() == 0)
+        #expect(try await database.collection(named: "_").fetchKeys() == [CacheKey("a")])
+    }
+
     @Test("goes on when clients open more connections than the process may have files")
     func files() async throws {
         try await SQLiteStorageEngine(openingFile: URL(fileURLWithPath: path("notes.db"))).write(
