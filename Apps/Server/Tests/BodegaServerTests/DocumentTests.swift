@@ -66,7 +66,7 @@ struct DocumentTests {
         var path = operation.path
         for (name, value) in parameters { path = path.replacing("{\(name)}", with: value) }
         #expect(!path.contains("{"), "\(path)")
-        var arguments = ["--silent", "--request", operation.method, server.url + path]
+        var arguments = ["--silent", "--request", operation.method, "\(server.url)\(path)"]
         for (name, value) in headers { arguments += ["--header", "\(name): \(value)"] }
         if let body { arguments += ["--header", "Content-Type: application/json", "--data-binary", body] }
         return arguments
