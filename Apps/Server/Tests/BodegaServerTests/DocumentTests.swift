@@ -34,7 +34,10 @@ struct DocumentTests {
     private let operations: [String: Operation]
 
     init() async throws {
-        server = try await TestServer(["notes": MemoryStorageEngine(), "tags": MemoryStorageEngine()])
+        let database = MemoryStorageEngine()
+        server = try await TestServer([
+            "notes": database.collection(named: "notes"), "tags": database.collection(named: "tags"),
+        ])
         let text = try await ProgramRun("curl", ["--silent", "\(server.url)/v1/openapi.json"]).output
         let document = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         func resolved(_ value: Any) -> [String: Any] {
@@ -138,7 +141,7 @@ struct DocumentTests {
         let script = """
             wanted=$1 output=$2; shift 2
             curl --no-buffer "$@" > "$output" & client=$!
-            until grep -q -- "$wanted" "$output"; do sleep 0.05; done
+            until grep -q -- "$wanted" "$output" || ! kill -0 $client; do sleep 0.05; done
             kill $client; cat "$output"; rm "$output"
             """
         func follow(since last: String, to wanted: String) async throws -> String {
