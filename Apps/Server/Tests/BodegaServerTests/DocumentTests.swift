@@ -114,14 +114,17 @@ struct DocumentTests {
             {"collection":"tags","operations":[{"key":"t","value":{"t":1}}]}]}
             """
         let key = ["Idempotency-Key": "\"\(UUID().uuidString)\""]
-        #expect(try await call("applyBatches", [:], key, batch).status == 200)
+        let applied = try await call("applyBatches", [:], key, batch)
+        try #require(applied.status == 200, "\(applied.body)")
         #expect(try await call("readItem", ["collection": "tags", "key": "t"]).body == #"{"t":1}"#)
 
         var (numbers, after) = ([Int](), String?.none)
         repeat {
             let place = after.map { #","after":"\#($0)""# } ?? ""
             let query = #"{"filter":"@.n > 3","order":[{"path":"n","descending":true}],"limit":2\#(place)}"#
-            let page = try await call("queryItems", ["collection": "notes"], [:], query).lines
+            let answer = try await call("queryItems", ["collection": "notes"], [:], query)
+            try #require(answer.status == 200, "\(answer.body)")
+            let page = try answer.lines
             numbers += page.compactMap { ($0["value"] as? [String: Any])?["n"] as? Int }
             after = page.last?["next"] as? String
         } while after != nil
