@@ -8,8 +8,8 @@ import Foundation
 /// The clients use the state machine and the outbox of the product. What carries out their effects, the network, the
 /// local databases and the server are simulated, so that each moment of a crash and each order of messages can occur.
 package final class Simulation {
-    /// The time without faults in which the clients must come to an end.
-    private static let patience = 60_000
+    /// The time without faults in which the clients must come to an end, by the slowest of their clocks.
+    private var patience: Int { Int(60_000 / (clients.map(\.clock.speed).min() ?? 1)) }
 
     let options: SimulationOptions
     var server = SimulatedServer()
@@ -55,7 +55,7 @@ package final class Simulation {
             let seed = UInt64.random(in: .min ... .max, using: &users)
             let client = SimulatedClient(number, seed: seed, version: number % 3, self)
             if has(.clocks) {
-                client.clock.speed = Double.random(in: 0.5...2, using: &clocks)
+                client.clock.speed = Double.random(in: 0.8...1.25, using: &clocks)
                 resetClock(of: client)
             }
             clients.append(client)
@@ -91,7 +91,7 @@ package final class Simulation {
             event.body()
             if !isHealed || now < end + 500 { continue }
             if !areAllOpen, isPartlyQuiet { (areAllOpen, end) = (true, now) }
-            if areAllOpen && isQuiet || now > end + Self.patience { break }
+            if areAllOpen && isQuiet || now > end + patience { break }
         }
         if checks.violations.isEmpty { checkEnd() }
         let violations = checks.violations
