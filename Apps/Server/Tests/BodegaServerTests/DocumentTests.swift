@@ -144,7 +144,7 @@ struct DocumentTests {
             wanted=$1 output=$2; shift 2
             curl --no-buffer "$@" > "$output" & client=$!
             until grep -q -- "$wanted" "$output" || ! kill -0 $client; do sleep 0.05; done
-            kill $client; cat "$output"; rm "$output"
+            kill -KILL $client; cat "$output"; rm "$output"
             """
         func follow(since last: String, to wanted: String) async throws -> String {
             let output = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
