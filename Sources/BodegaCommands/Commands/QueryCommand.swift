@@ -74,7 +74,7 @@ struct QueryCommand: ConsoleCommand {
             items it has read and examined, the indexes, which others would help, and how many items are outside of \
             the index that is used, so that each query reads them: those that are not JSON, have escapes like \
             \\u00e9, or, in an index over text, have very long or unusual ones. \
-            With --json it prints {"plan", "indexes", "advice", "read", "examined", "outside"}.
+            With --json it prints {"plan", "indexes", "advice", "read", "examined", "outside", "searchAdvice"}.
 
             EXAMPLES:
               bodega query people.db --where 'match(@.name, "A.*")' --limit 10
