@@ -26,6 +26,19 @@ import Testing
         }
     }
 
+    /// Seeds that have failed once, with the faults that it takes.
+    private static let failed: [(seed: UInt64, without: Set<SimulationOptions.Fault>)] = [
+        // A transaction was parked that was sent beside a refused one, and had waited for a collection to be opened.
+        (703_907, [.partition, .silence, .upgrades])
+    ]
+
+    @Test(arguments: failed.indices)
+    func `A course of events that has failed once does not again`(_ number: Int) {
+        var options = SimulationOptions(seed: Self.failed[number].seed)
+        options.faults.subtract(Self.failed[number].without)
+        #expect(Simulation(options).run().isEmpty, "bin/simulate \(options)")
+    }
+
     @Test(arguments: Defect.allCases)
     func `A simulation finds a defect`(_ defect: Defect) {
         var options = defect.example

@@ -284,8 +284,9 @@ extension OutboxDraft {
         // Without it, the others may be accepted.
         let refused = request.groups.first { group in answer.refusedItem.map(group.contains) ?? false }
         for group in request.groups {
+            // A transaction that has waited for its collections to be opened was one of several.
+            let isAlone = group == refused || count == 1 && request.wasApplied == nil
             // Together with what was changed since, it may not be refused.
-            let isAlone = count == 1 || group == refused
             let isFinal = isAlone && group.allSatisfy { records[$0]?.edit == nil }
             let connected = groupMembers(with: group)
             for item in group {

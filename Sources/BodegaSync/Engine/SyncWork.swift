@@ -339,12 +339,9 @@ extension SyncBatch {
         changes.contains { hasProperty($0.collection) }
     }
 
-    /// The collections to which a client may not write at all, as an error without an item says.
+    /// The collections to which a client may not write at all, as far as the remote database has found out.
     fileprivate func collectionsDenied(by error: StorageError) -> Set<String> {
-        guard error.code == .permissionDenied, error.key == nil else { return [] }
-        if let missing = error.cause as? MissingRights { return missing.collections }
-        let names = Set(changes.map(\.collection))
-        return names.count == 1 ? names : []
+        (error.cause as? MissingRights)?.collections ?? []
     }
 
     /// The item whose change is refused with an error, regardless of the others; `nil` if it is not known.

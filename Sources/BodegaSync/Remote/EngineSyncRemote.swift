@@ -91,10 +91,11 @@ public final class EngineSyncRemote: SyncRemote {
         }
     }
 
-    /// Adds to an error about a missing right the names of those collections to which the client may not write.
+    /// Adds to an error about a missing right the names of those collections to which the client may not write, not even
+    /// nothing. If there are none, the error is about an item.
     private func naming(_ names: [String], _ error: StorageError) async throws -> StorageError {
         var missing = MissingRights(collections: Set(names))
-        for name in names where names.count > 1 {
+        for name in names {
             do {
                 _ = try await engine(name).apply(StorageBatch([]))
                 missing.collections.remove(name)
