@@ -222,7 +222,7 @@ struct SyncControllerTests {
         let albums = try #require(galleries.server[Album.collection])
         let sync = try #require(galleries.laptop.sync)
         for isRetried in [true, false] {
-            albums.inject(.fail(.writes, .every, with: StorageError(.permissionDenied, "You may not.")))
+            albums.inject(.fail(.writes, .every, with: StorageError(.invalidArgument, "You may not.")))
             _ = try await galleries.laptop.albums.create(name: "Refused \(isRetried)")
             await galleries.wait { laptop, _ in laptop.sync?.refusals.count == 1 }
             #expect(sync.refusals[0].failure?.message == "You may not.")

@@ -115,7 +115,7 @@ struct SyncRouteTests {
         try await run(galleries) { client in
             let albums = try #require(await galleries.server[Album.collection])
             for path in ["/sync/retry", "/sync/discard"] {
-                albums.inject(.fail(.writes, .every, with: StorageError(.refused, "You <may> not.")))
+                albums.inject(.fail(.writes, .every, with: StorageError(.invalidArgument, "You <may> not.")))
                 _ = try await galleries.phone.albums.create(name: path)
                 await galleries.wait { _, phone in phone.sync?.refusals.count == 1 }
                 #expect(try await html("/", client).contains(">1 change was refused<"))
@@ -133,7 +133,7 @@ struct SyncRouteTests {
         let galleries = try await SyncedGalleries()
         try await galleries.begin()
         let images = try #require(await galleries.server[SyncedCollections.images])
-        images.inject(.fail(.writes, .every, with: StorageError(.permissionDenied, "No images.")))
+        images.inject(.fail(.writes, .every, with: StorageError(.invalidArgument, "No images.")))
         try await galleries.add("a", galleries.laptop)
         await galleries.wait { laptop, phone in
             !phone.favourites.favourites.isEmpty && laptop.sync?.refusals.count == 1
