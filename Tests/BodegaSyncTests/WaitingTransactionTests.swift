@@ -62,7 +62,7 @@ import Testing
         do {
             let remote = EngineSyncRemote { name in
                 let engine = try shelf.engine(name)
-                return name == "b" ? engine.scoped(to: StorageScope(rights: [.read])) : engine
+                return name == "b" ? engine.scoped(to: try StorageScope(matching: "@ == 2")) : engine
             }
             let sync = try await StorageSync(local: { local.collection(named: $0) }, remote: remote)
             for number in 0..<4 { try await transfer("t\(number)", sync) }

@@ -84,7 +84,7 @@ public final class EngineSyncRemote: SyncRemote {
             }
             return try await StorageBatchGroup.apply(parts).allSatisfy(\.value.wasApplied)
         } catch let error as StorageError where error.code == .permissionDenied && error.key == nil {
-            throw try await naming(batch.collections.map(\.name), error)
+            throw try await naming(batch.collections, error)
         } catch {
             reopen(after: error)
             throw error
@@ -92,15 +92,18 @@ public final class EngineSyncRemote: SyncRemote {
     }
 
     /// Adds to an error about a missing right the names of those collections to which the client may not write, not even
-    /// nothing. If there are none, the error is about an item.
-    private func naming(_ names: [String], _ error: StorageError) async throws -> StorageError {
-        var missing = MissingRights(collections: Set(names))
-        for name in names {
+    /// a batch that is not applied. If there are none, the error is about an item.
+    private func naming(
+        _ collections: [(name: String, changes: [SyncBatch.Change])], _ error: StorageError
+    ) async throws -> StorageError {
+        var missing = MissingRights(collections: [])
+        for (name, changes) in collections {
+            // No item has these bytes. An empty batch would signal a change.
+            let unmet = StorageCondition(key: changes[0].key, data: Data(UUID().uuidString.utf8))
             do {
-                _ = try await engine(name).apply(StorageBatch([]))
-                missing.collections.remove(name)
-            } catch let other as StorageError where other.code == .permissionDenied {
-                continue
+                _ = try await engine(name).apply(StorageBatch([], if: [unmet]))
+            } catch let other as StorageError where other.code == .permissionDenied && other.key == nil {
+                missing.collections.insert(name)
             }
         }
         var error = error
