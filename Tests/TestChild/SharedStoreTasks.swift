@@ -29,8 +29,8 @@ func visit(_ arguments: [String]) async throws {
 }
 
 /// Moves units between two stores on one file, which other processes do as well, and prints the number of each
-/// transaction. Stores and windows are observed all the time, and each observation with another sum than that of all units
-/// is printed. The last line is the number of observations.
+/// transaction. Stores and windows are observed all the time, and each observation with another sum than that of all
+/// units is printed. The last line is the number of observations.
 ///
 /// Arguments: path, seed, number of transactions.
 @MainActor

@@ -91,8 +91,8 @@ public final class EngineSyncRemote: SyncRemote {
         }
     }
 
-    /// Adds to an error about a missing right the names of those collections to which the client may not write, not even
-    /// a batch that is not applied. If there are none, the error is about an item.
+    /// Adds to an error about a missing right the names of those collections to which the client may not write, not
+    /// even a batch that is not applied. If there are none, the error is about an item.
     private func naming(
         _ collections: [(name: String, changes: [SyncBatch.Change])], _ error: StorageError
     ) async throws -> StorageError {
