@@ -39,8 +39,8 @@ extension [ReferenceLink] {
 ///    ``receive(_:end:)``, or applies operations.
 /// 3. Items that are removed by a step can be named by others. What follows from them comes first, so that the memory
 ///    that is needed follows the depth of the references, not the number of items.
-/// 4. A reference without an index is looked up by reading all items of its collection. That waits until nothing else is
-///    left, or very many items are removed, so that one pass is enough for all of them.
+/// 4. A reference without an index is looked up by reading all items of its collection. That waits until nothing else
+///    is left, or very many items are removed, so that one pass is enough for all of them.
 /// 5. Whether removed items are still named by a reference that refuses is looked up at the end, when all others are
 ///    removed that the transaction removes.
 package struct ReferenceCascade: Sendable {

@@ -48,9 +48,9 @@ struct DanglingReferences {
                     StorageFinding(
                         .remark,
                         """
-                        There is no readable item for \(references)\(place) in "\(reference.path)". Because \(items) of \
-                        the collection \(collection) can't be read, for example encrypted ones, these references need \
-                        not be dangling.
+                        There is no readable item for \(references)\(place) in "\(reference.path)". Because \
+                        \(items) of the collection \(collection) can't be read, for example encrypted ones, these \
+                        references need not be dangling.
                         """))
                 continue
             }

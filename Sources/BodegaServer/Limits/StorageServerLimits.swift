@@ -29,8 +29,7 @@ public struct StorageServerLimits: Sendable {
     public var answerFileBytes = 16 << 30
     /// The maximum number of bytes of the bodies of requests that a client sends at the same time, which are in memory
     /// until a request is answered, and of the single items of more than 64 KiB that it has not read yet; by default
-    /// 256 MiB, and never less than ``requestBytes``. A request beyond it gets
-    /// the status 429.
+    /// 256 MiB, and never less than ``requestBytes``. A request beyond it gets the status 429.
     public var bodyBytes = 256 << 20
     /// The maximum number of scans, queries, and reads of several items or of changes of a client that run at the same
     /// time; by default 4, so that those of one client don't hold up others. A further one waits.
@@ -58,7 +57,8 @@ public struct StorageServerLimits: Sendable {
     /// 503.
     public var totalStreams = 20_000
     /// The maximum number of bytes of the bodies of requests of all clients at the same time, and of the single items
-    /// of more than 64 KiB that they have not read yet; by default 512 MiB, and never less than ``requestBytes``. A request beyond it gets the status 503.
+    /// of more than 64 KiB that they have not read yet; by default 512 MiB, and never less than ``requestBytes``. A
+    /// request beyond it gets the status 503.
     public var totalBodyBytes = 512 << 20
     /// The maximum number of bytes of all temporary files with answers that clients have not read yet; by default
     /// 32 GiB. An answer beyond it ends with the error `storageFull`.

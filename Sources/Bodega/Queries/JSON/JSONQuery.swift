@@ -31,8 +31,8 @@ package struct JSONQuery: Equatable, Sendable {
         return range
     }
 
-    /// Whether each name of the path is at most once in its object. Otherwise readers differ in which value counts: this
-    /// package takes the first one, others the last.
+    /// Whether each name of the path is at most once in its object. Otherwise readers differ in which value counts:
+    /// this package takes the first one, others the last.
     func isUnambiguous(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
         var range = range
         for selector in selectors {
