@@ -31,7 +31,7 @@ package indirect enum JSONFilter: Sendable {
     /// - Parameters:
     ///   - bytes: A text.
     ///   - range: A value in it that ``JSONScanner`` has accepted.
-    ///   - deadline: When to give up a regular expression, which can take long for a large text; then the result is any.
+    ///   - deadline: When to give up a regular expression, which can take long for a large text: with any result.
     package func accepts(
         _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, until deadline: ContinuousClock.Instant? = nil
     ) -> Bool {
