@@ -290,6 +290,9 @@ struct PostgresReferenceFaultTests {
         isOver.withLock { $0 = true }
         let (writes, longest) = try await writing
         print("\(count) notes: \(line) (ms, bytes); \(writes) writes of another program, the longest took \(longest)")
+        // However many notes there are: a hundred thousand of them would take some forty megabytes.
+        let bytes = try #require(line.split(separator: " ").last.flatMap { Int($0) })
+        #expect(bytes < 16 << 20)
         #expect(try await folders.ofNotes() == ["kept": count, "1": writes])
     }
 

@@ -98,6 +98,9 @@ struct ReferenceKillTests {
         isOver.withLock { $0 = true }
         let (writes, longest) = try await writing
         print("\(count) notes: \(line) (ms, bytes); \(writes) writes of another process, the longest took \(longest)")
+        // However many notes there are: a hundred thousand of them would take some forty megabytes.
+        let bytes = try #require(line.split(separator: " ").last.flatMap { Int($0) })
+        #expect(bytes < 16 << 20)
         #expect(try await rows("SELECT count(*) FROM folders WHERE json_extract(item, '$.id') = 'removed'") == ["0"])
         let left = "SELECT json_extract(item, '$.folder'), count(*) FROM notes GROUP BY 1"
         #expect(try await rows(left) == ["kept|\(count)"])
