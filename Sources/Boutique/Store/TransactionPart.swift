@@ -44,8 +44,11 @@ protocol AnyTransactionPart: AnyObject {
     /// Returns the change that follows from the batch alone.
     func change(upTo cursor: StorageCursor) async -> ShownChange
 
-    /// Shows what the batch has changed, if it is not shown yet.
-    func showUnshown() async
+    /// Returns what the batch has changed and is not shown yet; `nil` if all of it is.
+    func unshownChange() async -> ShownChange?
+
+    /// Makes the store follow its log again.
+    func catchUpSoon()
 
     /// Notes that it is not known whether the batch was applied.
     func noteFailure()
@@ -86,7 +89,11 @@ extension TransactionPart: AnyTransactionPart {
 
     func change(upTo cursor: StorageCursor) async -> ShownChange { await pipeline.shownOperations(upTo: cursor) }
 
-    func showUnshown() async { await pipeline.showOperations() }
+    func unshownChange() async -> ShownChange? {
+        pipeline.unshown == nil ? nil : await pipeline.shownOperations(upTo: nil)
+    }
+
+    func catchUpSoon() { pipeline.log.catchUpSoon() }
 
     func noteFailure() { pipeline.renewOrigin() }
 }
@@ -170,5 +177,8 @@ private func show(
     }
     await turns.show()
     // They are written, but their logs could not be read.
-    for part in parts { await part.showUnshown() }
+    var changes: [ShownChange] = []
+    for part in parts { if let change = await part.unshownChange() { changes.append(change) } }
+    ShownChange.show(changes)
+    if !changes.isEmpty { for part in parts { part.catchUpSoon() } }
 }

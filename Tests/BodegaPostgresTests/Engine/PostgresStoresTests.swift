@@ -14,13 +14,14 @@ struct PostgresStoresTests {
 
     @Test(
         "Observers of stores and windows of two clients see all of a transaction or nothing",
-        arguments: ["", "%20-cdefault_transaction_isolation%3Dserializable"])
-    func sums(isolation: String) async throws {
+        arguments: ["", "%20-cdefault_transaction_isolation%3Dserializable"], [false, true])
+    func sums(isolation: String, isAttacked: Bool) async throws {
         let seed = Seed.current
         print("EMPORIUM_SEED=\(seed)")
         let schema = try await Schemas.shared.schema()
-        let first = try await Collections(schema, parameters: isolation)
-        let second = try await Collections(schema, parameters: isolation)
+        let name = "units_\(schema.name)"
+        let first = try await Collections(schema, parameters: isolation + "&application_name=\(name)")
+        let second = try await Collections(schema, parameters: isolation + "&application_name=\(name)")
         let clients = [first, second]
         var (stores, windows, watches): ([[Store<UnitAccount>]], [LiveQuery<UnitAccount>], [UnitWatch]) = ([], [], [])
         try await UnitAccount.fill([first.left, first.right].map { ObjectStorage(storage: $0) })
@@ -41,11 +42,16 @@ struct PostgresStoresTests {
                 for _ in 0..<TestSizes.transfers {
                     let from = Int.random(in: 0...1, using: &random)
                     let units = Int.random(in: 1...9, using: &random)
-                    try await own[from].transaction(with: own[1 - from]) { from, to in
-                        // The other mover removes an empty account at times.
-                        if from["0"] == nil || to["0"] == nil { return }
-                        try from.update(id: "0") { $0.units -= units }
-                        try to.update(id: "0") { $0.units += units }
+                    do {
+                        try await own[from].transaction(with: own[1 - from]) { from, to in
+                            // The other mover removes an empty account at times.
+                            if from["0"] == nil || to["0"] == nil { return }
+                            try from.update(id: "0") { $0.units -= units }
+                            try to.update(id: "0") { $0.units += units }
+                        }
+                    } catch let error as StorageError where isAttacked && error.code == .unreachable {
+                        // All or nothing of it was done.
+                        continue
                     }
                 }
             }
@@ -55,8 +61,25 @@ struct PostgresStoresTests {
             try await UnitAccount.move(
                 storages, in: second.left, count: TestSizes.transfers, seed: seed &+ 100)
         }
+        let isOver = Locked(false)
+        let attack = Task.detached {
+            var ended = 0
+            let end = """
+                SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                WHERE application_name = '\(name)' AND state <> 'idle'
+                """
+            while isAttacked, ended < 40, !isOver.withLock({ $0 }) { ended += Int(try await schema.sql(end)) ?? 0 }
+            return ended
+        }
         for move in moves { try await move.value }
-        try await moving.value
+        do {
+            try await moving.value
+        } catch let error as StorageError where isAttacked && error.code == .unreachable {
+            // It has moved fewer.
+        }
+        isOver.withLock { $0 = true }
+        let ended = try await attack.value
+        #expect(isAttacked == (ended > 0))
         for own in stores {
             try await own[0].transaction(with: own[1]) { left, right in
                 #expect(UnitAccount.sum(left.items + right.items) == UnitAccount.total)
