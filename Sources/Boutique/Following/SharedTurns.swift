@@ -176,8 +176,8 @@ final class SharedTurns {
                 for member in members {
                     do {
                         if let change = try await member.readChanges() { found.withLock { $0.append(change) } }
-                    } catch let error as StorageError {
-                        // Any other error is one of the moment.
+                    } catch let error as StorageError where !Self.ofDatabase.contains(error.code) {
+                        // Any other error is one of the moment. What the others show would be a half then.
                         failures.withLock { $0.append(error) }
                         member.catchUpSoon()
                     }
@@ -190,6 +190,9 @@ final class SharedTurns {
         }
         return failures.withLock { $0.first }
     }
+
+    /// The errors that are not those of one collection.
+    private static let ofDatabase: Set<StorageError.Code> = [.unreachable, .timedOut, .locked, .suspended, .closed]
 
     /// Whether some members are all that attend the run.
     func areAll(_ members: [any SharedTurnMember]) -> Bool {

@@ -210,13 +210,6 @@ extension StorePipeline: SharedTurnMember {
         }
     }
 
-    /// Shows the store's own operations that are not shown yet, without the changes of others.
-    func showOperations() async {
-        guard unshown != nil else { return }
-        await shownOperations(upTo: nil).show()
-        log.catchUpSoon()
-    }
-
     private func readAll() async throws -> ShownChange? { replacement(by: try await records.load(needsCursor: true)) }
 
     /// Returns the replacement of all items, with which the cursor moves.
