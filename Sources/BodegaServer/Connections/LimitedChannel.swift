@@ -43,9 +43,15 @@ struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
 
     func handle(value: Base.Value, logger: Logger) async {
         let pipeline = value.channel.pipeline
-        let departure = try? await value.channel.eventLoop.submit {
-            try pipeline.syncOperations.handler(type: DepartureWatch.self).departure
-        }.get()
+        let departure: ClientDeparture?
+        do {
+            departure = try await value.channel.eventLoop.submit {
+                try pipeline.syncOperations.handler(type: DepartureWatch.self).departure
+            }.get()
+        } catch {
+            // The connection is closed already, so its handlers are gone.
+            departure = nil
+        }
         await ServedConnection.$eventLoop.withValue(value.channel.eventLoop) {
             await ServedConnection.$departure.withValue(departure) {
                 await base.handle(value: value, logger: logger)

@@ -42,6 +42,23 @@ struct SyncCommandTests {
         #expect(await files.sync("b.db", "remote.db", "--quiet") == "")
     }
 
+    /// Two collections whose names Swift's strings take for equal once ended the synchronization of all.
+    @Test("leaves out a collection whose name is another spelling of another one's, and says so")
+    func spellings() async throws {
+        let files = try Replicas()
+        let names = ["\u{E9}", "e\u{301}", "notes"]
+        let local = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: files.path("a.db")))
+        for name in names { try await local.collection(named: name).write(Data("1".utf8), key: CacheKey(name)) }
+        let result = await bodega("sync", files.path("a.db"), files.path("remote.db"))
+        #expect(result.status == 0 && result.text == "sent 2, received 0\n", "\(result)")
+        #expect(result.errors.contains("is not synchronized: the name is another spelling"), "\(result)")
+        let remote = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: files.path("remote.db")))
+        let sent = try await remote.collectionNames().map { Array($0.utf8) }
+        #expect(Set(sent).subtracting(names.map { Array($0.utf8) }).isEmpty && sent.count == 2)
+        let both = names[..<2].flatMap { ["--collection", $0] }
+        #expect(await bodega(arguments: ["sync", files.path("a.db"), files.path("remote.db")] + both).status == 64)
+    }
+
     @Test("merges items that both have the first time, and removes none", arguments: [false, true])
     func firstTime(earlierWins: Bool) async throws {
         let files = try Replicas()

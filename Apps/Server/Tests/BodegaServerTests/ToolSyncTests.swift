@@ -138,18 +138,26 @@ struct ToolSyncTests {
         #expect(refused.status == 64 && refused.errors.contains("synchronized"), "\(refused)")
     }
 
-    @Test("and sends what it may when the token loses its right to a collection, and gives up the rest")
-    func lostCollection() async throws {
+    /// Serves two collections with an item each, and synchronizes a file that has another one of each.
+    ///
+    /// - Returns: The server, and the start of the command that changes the rights of the token.
+    private func serveTwoCollections() async throws -> (ServerProcess, grant: [String]) {
         for collection in ["notes", "tags"] { try await put("0", "0", "served.db#\(collection)") }
         let id = try await createToken(in: "token", for: ["notes", "tags"])
         let server = try await tool.serve([tool.path("served.db"), "--tokens", tool.path("tokens.db")])
-        func sync() async throws -> BodegaTool.Outcome {
-            try await tool.run(["sync", "a.db", server.address, "--token-file", "token", "--timeout", "10"])
-        }
         for collection in ["notes", "tags"] { try await put("1", "1", "a.db#\(collection)") }
-        #expect(try await sync().text == "sent 2, received 2\n")
+        #expect(try await sync(with: server).text == "sent 2, received 2\n")
+        return (server, ["token", "grant", tool.path("tokens.db"), id])
+    }
 
-        let grant = ["token", "grant", tool.path("tokens.db"), id]
+    private func sync(with server: ServerProcess) async throws -> BodegaTool.Outcome {
+        try await tool.run(["sync", "a.db", server.address, "--token-file", "token", "--timeout", "10"])
+    }
+
+    @Test("and sends what it may when the token loses its right to a collection, and gives up the rest")
+    func lostCollection() async throws {
+        let (server, grant) = try await serveTwoCollections()
+        func sync() async throws -> BodegaTool.Outcome { try await self.sync(with: server) }
         #expect(try await tool.run(grant + ["--on", "notes"]).status == 0)
         for collection in ["tags", "notes"] { try await put("2", "2", "a.db#\(collection)") }
         let lost = try await sync()
@@ -173,15 +181,8 @@ struct ToolSyncTests {
 
     @Test("and keeps what it has to send while the token lacks the right to write")
     func lostRight() async throws {
-        for collection in ["notes", "tags"] { try await put("0", "0", "served.db#\(collection)") }
-        let id = try await createToken(in: "token", for: ["notes", "tags"])
-        let server = try await tool.serve([tool.path("served.db"), "--tokens", tool.path("tokens.db")])
-        func sync() async throws -> BodegaTool.Outcome {
-            try await tool.run(["sync", "a.db", server.address, "--token-file", "token", "--timeout", "10"])
-        }
-        for collection in ["notes", "tags"] { try await put("1", "1", "a.db#\(collection)") }
-        #expect(try await sync().text == "sent 2, received 2\n")
-        let grant = ["token", "grant", tool.path("tokens.db"), id]
+        let (server, grant) = try await serveTwoCollections()
+        func sync() async throws -> BodegaTool.Outcome { try await self.sync(with: server) }
         #expect(
             try await tool.run(grant + ["--on", "notes", "--on", "tags", "--rights", "read,observe"]).status == 0)
         for number in 2..<5 { try await put("x", "\(number)", "a.db#tags") }
