@@ -90,7 +90,7 @@ extension StorageRoutes {
         try check(wanted.parts.count, limits.batches, "batches")
         // Its only effect is a note, see `Receipts`, which takes space.
         guard !wanted.parts.isEmpty || client.mayWrite else {
-            throw StorageError(.permissionDenied, "The client may not write to any collection.")
+            throw StorageError(.permissionDenied, "The right to write items is missing in all collections.")
         }
         let count = wanted.parts.reduce(0) { count, part in
             count + part.batch.operations.count + (part.batch.conditions?.count ?? 0) + part.batch.dates.count
