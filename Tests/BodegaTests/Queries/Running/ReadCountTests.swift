@@ -51,7 +51,7 @@ import Testing
             Index("color", \Part.color).then("weight", \Part.weight), Index("size", \Part.size),
             Index("weight", \Part.weight), Index("id", \Part.id).where("isSold", \Part.isSold, equals: true),
         ]
-        static let searchable = [Searchable("color")]
+        static let searchable = [Searchable("color", \Part.color)]
 
         init(_ id: Int) {
             self.id = id
