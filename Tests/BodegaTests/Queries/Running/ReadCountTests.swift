@@ -57,7 +57,7 @@ import Testing
             self.id = id
             color = ["red", "green", "blue"][id % 3]
             size = id / 3 % 20
-            weight = id / 60 % 50
+            weight = id / 60 % 20
             isSold = id % 10 == 0
         }
     }
@@ -74,8 +74,8 @@ import Testing
             // One prefix of an index, one range of it, and its order.
             Case(
                 query: Query(
-                    where: #Predicate { $0.color == "red" && $0.weight > 40 }, sortedBy: SortDescriptor(\.weight)),
-                isMatch: { $0.color == "red" && $0.weight > 40 }, isFound: { $0.color == "red" && $0.weight > 40 }),
+                    where: #Predicate { $0.color == "red" && $0.weight > 16 }, sortedBy: SortDescriptor(\.weight)),
+                isMatch: { $0.color == "red" && $0.weight > 16 }, isFound: { $0.color == "red" && $0.weight > 16 }),
             Case(
                 query: Query(
                     where: #Predicate { $0.color == "red" && $0.size == 7 },
@@ -105,7 +105,7 @@ import Testing
         defer { rows.end() }
         let engine = try SQLiteStorageEngine(openingFile: file, durability: .relaxed)
         let storage = ObjectStorage<Part>(storage: engine)
-        let parts = (0..<3_000).map { Part($0) }
+        let parts = (0..<12_000).map { Part($0) }
         try await storage.store(parts.map { (CacheKey("\($0.id)"), $0) })
         try await storage.createIndexes()
         try await storage.learnFromStoredObjects()
