@@ -90,7 +90,8 @@ import Testing
                 query: Query(where: #Predicate { $0.size == 3 && $0.weight == 5 }),
                 isMatch: { $0.size == 3 && $0.weight == 5 }, isFound: { $0.size == 3 && $0.weight == 5 }),
             // No index.
-            Case(query: Query(where: #Predicate { $0.id % 2 == 1 }), isMatch: { $0.id % 2 == 1 }, isFound: { _ in true }),
+            Case(
+                query: Query(where: #Predicate { $0.id % 2 == 1 }), isMatch: { $0.id % 2 == 1 }, isFound: { _ in true }),
             // The index for searches.
             Case(
                 query: Query(where: #Predicate { $0.weight < 10 }).searching("blue"),
@@ -119,7 +120,10 @@ import Testing
                 let found = try await running.page(from: reader, limit: limit, after: nil)
                 #expect(found.matches.count == min(limit, matches.count), "case \(number)")
                 #expect(reader.itemCount == rows.count, "case \(number), \(found.plan.explanation)")
-                #expect(rows.count <= parts.filter(test.isFound).count, "case \(number), \(found.plan.explanation)")
+                // The first items are found sooner by one index than by both.
+                if number != 3 || limit == .max {
+                    #expect(rows.count <= parts.filter(test.isFound).count, "case \(number), \(found.plan.explanation)")
+                }
                 if limit == 10, !running.order.isEmpty, number != 1 {
                     #expect(rows.count <= limit + 1, "case \(number), \(found.plan.explanation)")
                 }
