@@ -24,6 +24,7 @@ import Testing
         "Sources/Bodega/Documentation.docc/Guides/Encryption.md", "docs/Emporium.docc/GettingStarted.md",
         "Sources/Bodega/Documentation.docc/Guides/QueryingObjects.md",
         "Sources/Boutique/Documentation.docc/Guides/LiveWindows.md",
+        "Sources/Boutique/Documentation.docc/Guides/ChangingTypes.md",
         "docs/Emporium.docc/ChangingSeveralCollections.md", "docs/Emporium.docc/RelatedItems.md",
         "docs/Emporium.docc/OfflineFirst.md", "docs/Emporium.docc/SyncConflicts.md",
     ]
@@ -41,6 +42,7 @@ import Testing
         "Tests/BodegaTests/Queries/QueriesGuideTests.swift", "Tests/BoutiqueTests/Queries/LiveWindowsGuideTests.swift",
         "Tests/BoutiqueTests/Store/TransactionsGuideTests.swift",
         "Tests/BoutiqueTests/Store/ReferencesGuideTests.swift",
+        "Tests/BoutiqueTests/Records/ChangingTypesGuideTests.swift",
         "Tests/BoutiqueTests/Queries/RelatedItemsGuideTests.swift", "Tests/BodegaSyncTests/SyncGuideTests.swift",
         "Tests/BodegaSyncTests/SyncConflictsGuide.swift", "Apps/Server/Tests/BodegaServerTests/ServerGuideTests.swift",
     ]

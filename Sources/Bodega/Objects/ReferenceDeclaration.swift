@@ -7,7 +7,8 @@ package final class ReferenceDeclaration: Sendable {
     private let indexes: [StorageIndex]
     /// The name of the type.
     private let type: String
-    private let isJSON: Bool
+    /// Why the stored bytes are not the members of the objects, followed by what to do; `nil` if they are.
+    private let obstacle: String?
     private let indexCreation = IndexCreation(clock: ContinuousClock())
 
     /// Creates a declaration.
@@ -15,14 +16,25 @@ package final class ReferenceDeclaration: Sendable {
     /// - Parameters:
     ///   - type: The type of the objects.
     ///   - coder: The coder of the objects.
-    package init<Object: Codable>(of type: Object.Type, codedBy coder: any ObjectCoder) {
+    ///   - isMigrated: Whether the objects are stored with the number of their shape.
+    package init<Object: Codable>(of type: Object.Type, codedBy coder: any ObjectCoder, isMigrated: Bool = false) {
         references = Object.storageReferences
         let references = references.filter { !$0.isList }
         indexes =
             references.isEmpty
             ? [] : Object.storageIndexes.filter { index in references.contains { index.isOver($0.path) } }
         self.type = "\(type)"
-        isJSON = coder is JSONObjectCoder
+        obstacle =
+            if !(coder is JSONObjectCoder) {
+                "its coder does not store JSON. Use the coder .json, or declare no references."
+            } else if isMigrated {
+                """
+                a store with a migration stores items in another form. Decode older items in init(from:) instead of a \
+                migration, or declare no references.
+                """
+            } else {
+                nil
+            }
         isDone = Locked(self.references.isEmpty)
     }
 
@@ -33,13 +45,9 @@ package final class ReferenceDeclaration: Sendable {
     ///   none.
     package func declare(to engine: any StorageBackend) async throws {
         if isDone.withLock({ $0 }) { return }
-        guard isJSON else {
+        if let obstacle {
             throw StorageError(
-                .invalidArgument,
-                """
-                The references that \(type) declares can't be kept, because its coder does not store JSON. Use the \
-                coder .json, or declare no references.
-                """)
+                .invalidArgument, "The references that \(type) declares can't be kept, because \(obstacle)")
         }
         guard let own = engine.references else { throw StorageError.noReferences(type, in: engine) }
         // Equal ones are not written again, by which a reader would become a writer.

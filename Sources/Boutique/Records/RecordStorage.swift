@@ -20,7 +20,8 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     init(engine: any StorageEngine, coding: RecordCoding<Item>, logger: Logger = boutiqueLogger) {
         self.engine = engine.backend
         self.coding = coding
-        referenceDeclaration = ReferenceDeclaration(of: Item.self, codedBy: coding.coder)
+        referenceDeclaration = ReferenceDeclaration(
+            of: Item.self, codedBy: coding.coder, isMigrated: coding.migration != nil)
         self.logger = logger
         changeLog = self.engine.log
         traits = self.engine.traits

@@ -158,4 +158,15 @@ struct StoreReferenceTests {
         #expect(error?.code == .invalidArgument)
         #expect(error?.message.contains("DiskStorageEngine") == true)
     }
+
+    @Test("fail to load with a migration, whose records the database can't look into")
+    func migrated() async throws {
+        let error = await #expect(throws: StorageError.self) {
+            try await Store<Book>(
+                storage: MemoryStorageEngine(), cacheIdentifier: \.id, migration: ItemMigration(startingWith: Book.self)
+            )
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("migration") == true)
+    }
 }
