@@ -30,8 +30,9 @@ func useNotes(in file: SQLiteStorageEngine, with server: RemoteDatabase) async t
 func statusLine(of sync: StorageSync) -> String {
     let status = sync.status
     if status.needsCredentials { return "Sign in to synchronize." }
-    if status.parked > 0 { return "\(status.parked) changes were refused." }
-    if status.pending > 0 { return "\(status.pending) changes wait." }
+    if status.isPaused { return "Paused, \(status.pending) to send." }
+    if status.parked > 0 { return "Refused by the server: \(status.parked)." }
+    if status.failure != nil { return "Offline, \(status.pending) to send." }
     return status.isSettled ? "Everything is up to date." : "Synchronizing…"
 }
 

@@ -51,7 +51,7 @@ struct ConflictsCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         if all || !remove.isEmpty { return try await removeConflicts(on: console) }
-        try await outbox.read { outbox, collection in
+        try await outbox.read(on: console) { outbox, collection in
             for conflict in try await outbox.fetchConflicts(in: collection) {
                 if json {
                     try Self.json(conflict).withUnsafeBytes(console.output.write)

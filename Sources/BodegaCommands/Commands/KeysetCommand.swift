@@ -27,7 +27,8 @@ struct CreateKeysetCommand: ConsoleCommand {
             EXAMPLES:
               bodega keyset create notes.keyset
               echo '{"done": false}' | bodega put notes.db today --keyset notes.keyset
-              bodega copy plain.db encrypted.db --to-keyset notes.keyset
+              bodega keyset create copy.keyset
+              bodega copy plain.db encrypted.db --to-keyset copy.keyset
             """)
 
     @Argument(help: "The file to create.", completion: .file())

@@ -44,7 +44,7 @@ struct ListOutboxCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let console = output.applied(to: console)
-        try await outbox.read { outbox, collection in
+        try await outbox.read(on: console) { outbox, collection in
             let entries = try await outbox.fetchPending(in: collection).map(OutboxEntry.init)
             if json { return try entries.forEach { try $0.json.withUnsafeBytes(console.output.write) } }
             var table = TextTable(header: OutboxEntry.header, console: console)

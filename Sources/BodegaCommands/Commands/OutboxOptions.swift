@@ -16,10 +16,13 @@ struct OutboxOptions: ParsableArguments {
     /// Opens the outbox of an existing file, reads it and closes it. No file is created or changed.
     ///
     /// - Parameter body: Reads it. It gets the name of the collection, if one is named.
-    func read(_ body: (LocalOutbox, String?) async throws -> Void) async throws {
+    func read(on console: Console, _ body: (LocalOutbox, String?) async throws -> Void) async throws {
         let address = try checkedAddress()
         try await StorageAddress.sqlite(address.path).openToRead().use { store in
-            if let outbox = try await store.outbox() { try await body(outbox, address.collection) }
+            guard let outbox = try await store.outbox() else {
+                return console.complain("note: \(address) has no outbox: it was never synchronized.")
+            }
+            try await body(outbox, address.collection)
         }
     }
 

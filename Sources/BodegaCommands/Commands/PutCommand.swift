@@ -9,10 +9,10 @@ struct PutCommand: ConsoleCommand {
         commandName: "put",
         abstract: "Write an item, replacing an existing one.",
         discussion: """
-            The store is created if it is missing. When the command succeeds, the item survives a power loss. Without \
-            a keyset, the input need not fit into memory: more than 1 MiB is first copied into a temporary file, in \
-            the folder of the variable TMPDIR, by default /var/tmp. With a keyset it must fit, and no clear text is \
-            written to disk.
+            The store is created if it is missing, unless it is on a server. When the command succeeds, the item \
+            survives a power loss. Without a keyset, the input need not fit into memory: more than 1 MiB is first \
+            copied into a temporary file, in the folder of the variable TMPDIR, by default /var/tmp. With a keyset it \
+            must fit, and no clear text is written to disk.
 
             Nothing is written if the store's items seem to be encrypted and no keyset, or the wrong one, is given.
 

@@ -90,16 +90,17 @@ struct RotateKeysetCommand: ConsoleCommand {
                 try file.replace(with: keys)
             }
             let count = try await reencrypt(store.base, with: keys, at: address, on: console)
-            var failure: ToolError?
+            var (failure, removed): (ToolError?, Int) = (nil, 0)
             if removeOldKeys {
                 let old = Set(keys.keyIDs).subtracting([keys.primaryKeyID])
                 failure = try await store.need(forKeys: old)
                 if failure == nil {
                     for id in old { try keys.removeKey(id) }
                     try file.replace(with: keys)
+                    removed = old.count
                 }
             }
-            if !quiet { try console.output.write(Self.result(count, keys)) }
+            if !quiet { try console.output.write(Self.result(count, keys, removed: removed)) }
             if let failure { throw failure }
         }
     }
@@ -129,10 +130,13 @@ struct RotateKeysetCommand: ConsoleCommand {
             """)
     }
 
-    private static func result(_ count: Int, _ keys: EncryptionKeyset) -> String {
-        let old = keys.keyIDs.count - 1
-        return "\(Counted.text(count, "item")) re-encrypted with key \(keys.primaryKeyID)"
-            + (old == 0 ? "" : old == 1 ? ", 1 old key kept" : ", \(old) old keys kept") + "\n"
+    private static func result(_ count: Int, _ keys: EncryptionKeyset, removed: Int) -> String {
+        let parts = [
+            "\(Counted.text(count, "item")) re-encrypted with key \(keys.primaryKeyID)",
+            removed == 0 ? nil : "\(Counted.text(removed, "old key")) removed",
+            keys.keyIDs.count == 1 ? nil : "\(Counted.text(keys.keyIDs.count - 1, "old key")) kept",
+        ]
+        return parts.compactMap { $0 }.joined(separator: ", ") + "\n"
     }
 }
 #endif

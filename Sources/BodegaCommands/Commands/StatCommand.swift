@@ -63,6 +63,9 @@ struct StatCommand: ConsoleCommand {
         if !isDamaged { try statistics.unreadable.check("could not be measured") }
         if isDamaged { throw Self.damage(failure.map(console.text)) }
         if store.address.collection == nil { try await store.noteOtherCollections("measured", on: console) }
+        if store.address.engine == .server, store.address.collection == nil, statistics.count == 0 {
+            console.complain("note: this is the collection without a name. Name another one with #NAME.")
+        }
     }
 
     /// The error for a damaged file.

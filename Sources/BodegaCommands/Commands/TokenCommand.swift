@@ -85,7 +85,7 @@ struct CreateTokenCommand: ConsoleCommand {
 
     @OptionGroup var store: StoreOptions
 
-    @Argument(help: "What the token is for, for people.")
+    @Argument(help: "A name for lists of tokens.")
     var name: String
 
     @OptionGroup var grants: GrantOptions
@@ -99,6 +99,13 @@ struct CreateTokenCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         #if Server
+        if grants.on.isEmpty, store.collection != nil {
+            console.complain(
+                """
+                note: --collection names the collection that has the tokens. This token is for all collections of the \
+                server; limit it with --on.
+                """)
+        }
         let end = days.map { Date().addingTimeInterval(Double($0) * 86_400) }
         try await store.use(on: console, isUnchecked: true) { store in
             let tokens = AccessTokens(storage: store.engine)

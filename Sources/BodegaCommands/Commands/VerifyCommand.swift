@@ -84,7 +84,9 @@ struct VerifyCommand: ConsoleCommand {
             console.noteEncrypted(verification.encrypted, "examined")
             if isOpen { console.complain("note: \(limits.note)") }
         }
-        if verification.needsOtherKeyset { advice = "\(UnreadableItems.keysetAdvice) If both are right: \(advice)" }
+        if verification.needsOtherKeyset {
+            advice = "\(UnreadableItems.keysetAdvice) If both are right, the store is damaged. \(Self.restoration)"
+        }
         guard verification.hasProblems else { return }
         if verification.isOnlyInterrupted { advice = "The store could not be examined to the end. Verify it again." }
         throw ToolError(.failure, isOpen ? advice : "The store could not be examined.")
@@ -113,8 +115,10 @@ struct VerifyCommand: ConsoleCommand {
         String(finding.description.dropFirst(finding.severity.rawValue.count + 2))
     }
 
-    private static let advice = """
-        There are problems. Restore the store from a backup. If there is none, keep a copy of it as it is before you \
+    private static let advice = "There are problems. \(restoration)"
+
+    private static let restoration = """
+        Restore the store from a backup. If there is none, keep a copy of it as it is before you \
         try anything; for an SQLite file there is the command .recover of sqlite3, SQLite's own tool, as sqlite.org \
         offers it. Those of some systems, such as Debian, have no such command.
         """

@@ -22,7 +22,7 @@ struct SecretFile {
                 .failure,
                 """
                 The permissions 0\(mode) of the \(kind) \(path) are too open: other users can read or change it, and \
-                with it \(gives). Run: chmod 600 \(path)
+                with it \(gives). Let only its owner read it (chmod 600 \(path)).
                 """)
         }
         var window = InputWindow(source)

@@ -29,5 +29,5 @@ struct VerificationLimits {
     }
 
     /// The limits as a sentence.
-    var note: String { "this can't find \(unnoticed.joined(separator: ", ")).\(advice)" }
+    var note: String { "this can't find \(unnoticed.joined(separator: ", or ")).\(advice)" }
 }

@@ -176,7 +176,13 @@ struct RemoteRequests: Sendable {
         }
         if error.code.rawValue == "noItem" { return value() }
         if error.code.rawValue == "notFound" {
-            throw StorageError(.cannotOpen, "The server has no such collection for this client.")
+            throw StorageError(
+                .cannotOpen,
+                """
+                The server has no such collection for this client. Check its name and the rights of the token. A \
+                client can't create a collection: create it where the server runs, for example with bodega import \
+                STORE#NAME /dev/null --key id.
+                """)
         }
         error.cause = HTTPStatusError(response)
         error.retryAfter = error.retryAfter ?? HTTPStatusError(response).retryAfter

@@ -91,7 +91,8 @@ import Testing
                 isMatch: { $0.size == 3 && $0.weight == 5 }, isFound: { $0.size == 3 && $0.weight == 5 }),
             // No index.
             Case(
-                query: Query(where: #Predicate { $0.id % 2 == 1 }), isMatch: { $0.id % 2 == 1 }, isFound: { _ in true }),
+                query: Query(where: #Predicate { $0.id % 2 == 1 }), isMatch: { $0.id % 2 == 1 },
+                isFound: { _ in true }),
             // The index for searches.
             Case(
                 query: Query(where: #Predicate { $0.weight < 10 }).searching("blue"),

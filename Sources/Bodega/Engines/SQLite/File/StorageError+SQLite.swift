@@ -87,7 +87,10 @@ extension StorageError {
         case .SQLITE_MISUSE:
             (.closed, "The database was closed. Open it again.")
         case .SQLITE_TOOBIG:
-            (.tooLarge, "The key or value is larger than SQLite supports.")
+            (
+                .tooLarge,
+                "The key or value is larger than SQLite supports, by default 1 GB. Divide it, or store it as a file."
+            )
         case .SQLITE_IOERR:
             (.inputOutput, "Reading or writing the database file failed.")
         default:
