@@ -59,7 +59,7 @@ struct ChangingTypesGuideTests {
         try await storage.createIndexes()
         for number in 2..<300 {
             try await engine.write(
-                Data(#"{"id":"\#(number)","title":"","isDone":\#(number != 9)}"#.utf8), key: CacheKey("\#(number)"))
+                Data(#"{"id":"\#(number)","title":"","isDone":\#(number != 9)}"#.utf8), key: CacheKey("\(number)"))
         }
         #expect(try await storage.fetch(open).objects.map(\.id) == ["1", "9"])
         #expect(try await storage.count(open) == 2)
