@@ -249,17 +249,18 @@ struct SyncWork: Sendable {
         case mustWait
     }
 
-    private func batch(_ id: UUID) async throws -> SyncBatch? {
+    /// - Returns: The changes of a request, and whether it was sent before; `nil` if its outcome is known already.
+    private func batch(_ id: UUID) async throws -> (batch: SyncBatch, isRepeated: Bool)? {
         let place = try await outbox.fetchPlace()
         var request = prepared.withLock { $0.removeValue(forKey: id) }
+        let isRepeated = request == nil
         guard let sent = place.requests.first(where: { $0.id == id }) else { return nil }
         if request == nil { request = try await read(sent) }
         return request.map { request in
-            SyncBatch(
-                id: id,
-                changes: request.changes.map {
-                    SyncBatch.Change(collection: $0.item.collection, key: $0.item.key, base: $0.base, data: $0.data)
-                })
+            let changes = request.changes.map {
+                SyncBatch.Change(collection: $0.item.collection, key: $0.item.key, base: $0.base, data: $0.data)
+            }
+            return (SyncBatch(id: id, changes: changes), isRepeated)
         }
     }
 
@@ -274,7 +275,7 @@ struct SyncWork: Sendable {
     /// - Returns: The answer; `nil` if its outcome is known already.
     /// - Throws: An error if there is none.
     func send(_ id: UUID) async throws -> SyncAnswer? {
-        guard let batch = try await batch(id) else { return nil }
+        guard let (batch, isRepeated) = try await batch(id) else { return nil }
         if batch.changes.count > remote.maximumItems {
             return .refused(
                 SyncFailure(
@@ -291,14 +292,21 @@ struct SyncWork: Sendable {
             return try await remote.fence(batch) ? .applied : .conflict
         } catch let error as StorageError where !batch.collectionsDenied(by: error).isEmpty {
             collections.deny(batch.collectionsDenied(by: error), error)
-            do { return try await remote.fence(batch) ? .applied : .conflict } catch is StorageError { throw error }
+            do {
+                return try await remote.fence(batch) ? .applied : .conflict
+            } catch let other as StorageError {
+                // A client that may write to no collection may not end a batch, either. What was sent only once was
+                // refused, so its changes can be given up.
+                if other.code == .permissionDenied, !isRepeated { return .conflict }
+                throw error
+            }
         } catch let error as StorageError where error.isRefusal {
             return .refused(SyncFailure(error), of: batch.item(refusedWith: error))
         }
     }
 
     func fence(_ id: UUID) async throws -> Bool {
-        guard let batch = try await batch(id) else { return true }
+        guard let (batch, _) = try await batch(id) else { return true }
         return try await remote.fence(batch)
     }
 
