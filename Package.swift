@@ -227,7 +227,8 @@ let package = Package(
         .testTarget(
             name: "BodegaPostgresTests",
             dependencies: [
-                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "RecordCoder", "TestChild", "TestSupport",
+                "Bodega", "BodegaPostgres", "BodegaSync", "BodegaTesting", "Boutique", "RecordCoder", "TestChild",
+                "TestSupport",
             ]
         ),
         .testTarget(

@@ -25,6 +25,7 @@ import Testing
         "Sources/Bodega/Documentation.docc/Guides/QueryingObjects.md",
         "Sources/Boutique/Documentation.docc/Guides/LiveWindows.md",
         "Sources/Boutique/Documentation.docc/Guides/ChangingTypes.md",
+        "Sources/Boutique/Documentation.docc/Guides/InSwiftUI.md",
         "docs/Emporium.docc/ChangingSeveralCollections.md", "docs/Emporium.docc/RelatedItems.md",
         "docs/Emporium.docc/OfflineFirst.md", "docs/Emporium.docc/SyncConflicts.md",
     ]
@@ -43,6 +44,7 @@ import Testing
         "Tests/BoutiqueTests/Store/TransactionsGuideTests.swift",
         "Tests/BoutiqueTests/Store/ReferencesGuideTests.swift",
         "Tests/BoutiqueTests/Records/ChangingTypesGuideTests.swift",
+        "Tests/BoutiqueTests/SwiftUI/SwiftUIGuideViews.swift",
         "Tests/BoutiqueTests/Queries/RelatedItemsGuideTests.swift", "Tests/BodegaSyncTests/SyncGuideTests.swift",
         "Tests/BodegaSyncTests/SyncConflictsGuide.swift", "Apps/Server/Tests/BodegaServerTests/ServerGuideTests.swift",
     ]
