@@ -310,7 +310,7 @@ import Testing
             switch effect {
             case .prepare:
                 count += 1
-                effects += machine.step(.prepared(UUID(), all: []), now: now)
+                effects += machine.step(.prepared(UUID(), all: [], waits: false), now: now)
             case .send(let id): effects += machine.step(.answered(id, .conflict), now: now)
             case .pull: effects += machine.step(.pulled(missing: nil), now: now)
             default: break
@@ -346,7 +346,7 @@ import Testing
         var machine = SyncMachine(seed: 1)
         let id = UUID()
         _ = machine.step(.resume([]), now: .zero)
-        #expect(machine.step(.prepared(id, all: []), now: .zero).contains(.send(id)))
+        #expect(machine.step(.prepared(id, all: [], waits: false), now: .zero).contains(.send(id)))
         _ = machine.step(.pulled(missing: nil), now: .seconds(1))
         let failure = SyncMachine.Failure(
             SyncFailure(code: "unreachable", message: "Too many requests."), retryAfter: .seconds(3_000))

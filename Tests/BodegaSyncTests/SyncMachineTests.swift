@@ -28,7 +28,7 @@ import Testing
             for effect in machine.step(events.removeFirst(), now: time) {
                 log.append((effect, time))
                 switch effect {
-                case .prepare: events.append(.prepared(nil, all: []))
+                case .prepare: events.append(.prepared(nil, all: [], waits: false))
                 case .pull: events.append(accepts(time, questions) ? .pulled(missing: nil) : .pullFailed(failure))
                 case .reauthorize:
                     questions += 1

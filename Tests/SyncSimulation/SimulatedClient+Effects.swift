@@ -46,7 +46,7 @@ extension SimulatedClient {
 
     private func prepare(_ limit: Int, _ program: Program) {
         let parked = disk.records.values.contains { $0.edit?.failure != nil }
-        if simulation.has(.parkedHoldsUpOthers), parked { return handle(.prepared(nil, all: []), program) }
+        if simulation.has(.parkedHoldsUpOthers), parked { return handle(.prepared(nil, all: [], waits: false), program) }
         // What becomes of a request is in the log after the cursor.
         let canSend = { [unowned self] collection in
             program.collections.contains(collection)
@@ -56,9 +56,14 @@ extension SimulatedClient {
         let candidates = sendable.filter { item in
             disk.records[item]?.edit.map { program.resting.mayBeSent(item, $0) } ?? true
         }
-        let request = transact { draft in
-            draft.take(candidates, upTo: limit, maximumBytes: .max, where: canSend)
+        let changed = candidates.filter { item in
+            disk.records[item].map { $0.sent == nil && $0.edit != nil && $0.edit?.failure == nil } ?? false
+        }
+        let (request, waits) = transact { draft in
+            let waits = draft.mustWait(oneOf: changed, where: canSend)
+            let request = draft.take(candidates, upTo: limit, maximumBytes: .max, where: canSend)
                 .flatMap { request in draft.requests.first { $0.id == request.id } }
+            return (request, waits)
         }
         // The transaction is durable before the machine knows of it.
         if crashes() { return }
@@ -68,7 +73,7 @@ extension SimulatedClient {
                 simulation.has(.requestsOfOthersWait)
                     ? program.contains(request.items) : program.isConcerned(by: request)
             }
-            handle(.prepared(request?.id, all: all.filter(isConcerned)), program)
+            handle(.prepared(request?.id, all: all.filter(isConcerned), waits: waits), program)
         }
     }
 

@@ -16,8 +16,8 @@ extension SyncMachine {
         /// The remote database may have new changes.
         case remoteChanged
         /// A request was taken from the outbox; `nil` if there was none. And all requests without an outcome, those of
-        /// other programs included.
-        case prepared(UUID?, all: [SentRequest])
+        /// other programs included, and whether changes wait for others, which another program may take back or send.
+        case prepared(UUID?, all: [SentRequest], waits: Bool)
         /// A request was answered.
         case answered(UUID, SyncAnswer)
         /// A request was not answered: it may be applied later.
@@ -91,6 +91,8 @@ extension SyncMachine {
         package var maximumRetryAfter = Duration.seconds(3_600)
         /// The time after which a request of another program is sent again, which may have ended.
         package var otherPatience = Duration.seconds(8)
+        /// The time after which it is looked whether changes still wait for those of another program.
+        package var waitingPatience = Duration.seconds(30)
         /// The time after which a request without an answer no longer holds up others.
         package var patience = Duration.milliseconds(500)
         /// The maximum number of requests that are on their way.

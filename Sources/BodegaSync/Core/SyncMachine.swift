@@ -129,12 +129,12 @@ extension SyncMachine {
         case .pause: isPaused = true
         case .hurry: hurry(now)
         case .outboxChanged:
-            hasChanges = true
             // Another program may end after it has begun a request.
-            lookAgain = now + limits.otherPatience
+            (hasChanges, lookAgain) = (true, now + limits.otherPatience)
         case .remoteChanged: needsPull = true
-        case .prepared(let id, let all):
+        case .prepared(let id, let all, let waits):
             isPreparing = false
+            if waits { lookAgain = lookAgain ?? now + limits.waitingPatience }
             for request in all where request.id != id {
                 add(request.id, .waiting(until: now + limits.otherPatience), isOthers: true)
             }

@@ -137,8 +137,8 @@ actor SyncRunner {
         switch effect {
         case .prepare(let limit, let wakes):
             do {
-                let (request, all) = try await work.prepare(limit: limit, waking: wakes)
-                return .prepared(request?.id, all: all)
+                let (request, all, waits) = try await work.prepare(limit: limit, waking: wakes)
+                return .prepared(request?.id, all: all, waits: waits)
             } catch {
                 return failed(error).map { .storageFailed(.preparing, $0) }
             }

@@ -206,8 +206,11 @@ struct SyncWork: Sendable {
 
     /// Takes changes from the outbox for a request.
     ///
-    /// - Returns: The request, and all without an outcome, also those of other programs.
-    func prepare(limit: Int, waking wakes: Bool) async throws -> (request: SentRequest?, all: [SentRequest]) {
+    /// - Returns: The request, all without an outcome, also those of other programs, and whether changes wait for
+    ///   others with which they are sent.
+    func prepare(
+        limit: Int, waking wakes: Bool
+    ) async throws -> (request: SentRequest?, all: [SentRequest], waits: Bool) {
         let limit = min(limit, remote.maximumItems)
         if wakes { resting.withLock { $0.wake() } }
         let place = try await outbox.fetchPlace()
@@ -226,7 +229,7 @@ struct SyncWork: Sendable {
                 canSend(item.collection) && edit.group.map(waiting.contains) != true
                     && resting.withLock { $0.mayBeSent(item, edit) }
             }
-            if items.isEmpty { return (nil, place.requests.filter(collections.concern)) }
+            if items.isEmpty { return (nil, place.requests.filter(collections.concern), !waiting.isEmpty) }
             let taken = try await transact(items, known: known, needsPlace: true) { draft -> Taken in
                 draft.takeBackLost()
                 // They would take the room of those after them, each time.
@@ -236,7 +239,7 @@ struct SyncWork: Sendable {
             }
             if case .request(let request, let all) = taken {
                 if let request { prepared.withLock { $0[request.id] = request } }
-                return (all.last { $0.id == request?.id }, all)
+                return (all.last { $0.id == request?.id }, all, !waiting.isEmpty)
             }
             (waiting, knowsWaiting) = (try await outbox.waitingGroups(where: canSend), true)
         }
