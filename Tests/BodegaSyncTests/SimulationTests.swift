@@ -29,7 +29,9 @@ import Testing
     /// Seeds that have failed once, with the faults that it takes.
     private static let failed: [(seed: UInt64, without: Set<SimulationOptions.Fault>)] = [
         // A transaction was parked that was sent beside a refused one, and had waited for a collection to be opened.
-        (703_907, [.partition, .silence, .upgrades])
+        (703_907, [.partition, .silence, .upgrades]),
+        // A change waited for one of its transaction that another program had taken back, and was not looked at again.
+        (1_018_417, [.partition, .failover, .silence]),
     ]
 
     @Test(arguments: failed.indices)

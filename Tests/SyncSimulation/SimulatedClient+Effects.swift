@@ -46,7 +46,9 @@ extension SimulatedClient {
 
     private func prepare(_ limit: Int, _ program: Program) {
         let parked = disk.records.values.contains { $0.edit?.failure != nil }
-        if simulation.has(.parkedHoldsUpOthers), parked { return handle(.prepared(nil, all: [], waits: false), program) }
+        if simulation.has(.parkedHoldsUpOthers), parked {
+            return handle(.prepared(nil, all: [], waits: false), program)
+        }
         // What becomes of a request is in the log after the cursor.
         let canSend = { [unowned self] collection in
             program.collections.contains(collection)
