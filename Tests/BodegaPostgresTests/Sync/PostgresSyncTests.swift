@@ -40,9 +40,7 @@ struct PostgresSyncTests {
             let shared = ObjectStorage<Counts>(storage: left)
             let pairs = [left, right].map { ObjectStorage<Pair>(storage: $0) }
             for number in 1...count {
-                try await shared.update(forKey: CacheKey(verbatim: "shared"), default: Counts()) { [name] in
-                    $0.counts[name] = number
-                }
+                try await shared.update(forKey: CacheKey(verbatim: "shared")) { [name] in $0.counts[name] = number }
                 let key = CacheKey(verbatim: "\(name) \(number)")
                 try await left.transaction { transaction in
                     for storage in pairs { try transaction.store(Pair(number: number), forKey: key, in: storage) }
@@ -64,9 +62,16 @@ struct PostgresSyncTests {
         func database() async throws -> PostgresDatabase {
             try await PostgresDatabase(connecting: url, options: .patient())
         }
+        let names = ["a", "b", "c"]
+        let remote = try await database()
+        try await ObjectStorage<Counts>(storage: try await remote.collection(named: "left")).store(
+            Counts(counts: Dictionary(uniqueKeysWithValues: names.map { ($0, 0) })),
+            forKey: CacheKey(verbatim: "shared"))
         var devices: [Device] = []
-        for name in ["a", "b", "c"] {
-            devices.append(try await Device(name, folder.file(name), try await database()))
+        for name in names {
+            let device = try await Device(name, folder.file(name), try await database())
+            try await device.sync.settled()
+            devices.append(device)
         }
         let count = TestSizes.transfers
         let isOver = Locked(false)
@@ -101,7 +106,6 @@ struct PostgresSyncTests {
         let pairs = Dictionary(
             uniqueKeysWithValues: devices.flatMap { device in numbers.map { ("\(device.name) \($0)", $0) } })
         let counts = Dictionary(uniqueKeysWithValues: devices.map { ($0.name, count) })
-        let remote = try await database()
         for name in ["left", "right"] {
             let stored = try await contents(of: try await remote.collection(named: name))
             for (key, number) in pairs { #expect(stored[key] == .object(number), "\(key) in \(name)") }
