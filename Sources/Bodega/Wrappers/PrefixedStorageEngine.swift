@@ -13,25 +13,32 @@ public import Foundation
 /// If the other engine hides its keys, an item whose key can't be read may belong to any collection. It appears in all
 /// of them, under the key that ``KeyHidingStorageEngine`` describes, and reading it throws, so that no collection looks
 /// empty with a wrong keyset. It can be removed by this key, and remains when all items of a collection are removed.
+/// The same is true of a file of a ``DiskStorageEngine`` that has lost the key of its item, because the folder was
+/// copied without extended attributes.
 public struct PrefixedStorageEngine: TransformingStorageEngine {
     /// The engine that keeps the items of all collections.
     public let base: any StorageBackend
 
     private let prefix: String
+    /// Whether keys of the base can be names of files that have lost their keys.
+    private let isFolder: Bool
 
     init(_ base: any StorageBackend, name: String) {
         self.base = base
         prefix = name.escapingSlashes + "/"
+        isFolder = base.isFolder
     }
 
     public var ownsAllItems: Bool { false }
 
     public func storedKey(_ key: CacheKey) -> CacheKey {
-        key.isUnreadable ? key : CacheKey(identity: prefix + key.identity, kind: key.kind)
+        if let name = key.unreadableName { return isFolder ? name : key }
+        return CacheKey(identity: prefix + key.identity, kind: key.kind)
     }
 
     public func key(ofStored key: CacheKey) -> CacheKey? {
         if key.isUnreadable { return key }
+        if isFolder, key.isNameOfFile { return .standIn(forItemNamed: key) }
         // The characters of a string depend on what follows them. Its bytes don't.
         let (bytes, prefix) = (key.identity.utf8, prefix.utf8)
         guard bytes.starts(with: prefix) else { return nil }
@@ -43,7 +50,19 @@ public struct PrefixedStorageEngine: TransformingStorageEngine {
         return data
     }
 
-    public func decode(_ stored: Data, key: CacheKey) -> Data? { stored }
+    public func decode(_ stored: Data, key: CacheKey) throws -> Data? {
+        guard !key.isUnreadable else {
+            throw StorageError(
+                .decodingFailed,
+                """
+                The file has lost the key of its item, so the collection of the item is not known. If the folder was \
+                copied without extended attributes, copy it again with them, for example with cp -a or rsync -aX. \
+                Otherwise remove the item.
+                """,
+                key: key)
+        }
+        return stored
+    }
 
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
         try await naming { try await base.fetchStream(key: storedKey(key)) }
@@ -54,6 +73,19 @@ public struct PrefixedStorageEngine: TransformingStorageEngine {
         var answer = try await naming { try await base.apply(stream, key: storedKey(key)) }
         answer.report = answer.report.mapKeys(self.key(ofStored:))
         return answer
+    }
+}
+
+extension StorageBackend {
+    /// Whether the engine keeps items in files under their own keys.
+    fileprivate var isFolder: Bool {
+        switch self {
+        case is DiskStorageEngine: true
+        case is PrefixedStorageEngine, is KeyHidingStorageEngine: false
+        case let wrapper as any ForwardingStorageEngine: wrapper.base.isFolder
+        case let wrapper as any TransformingStorageEngine: wrapper.base.isFolder
+        default: false
+        }
     }
 }
 

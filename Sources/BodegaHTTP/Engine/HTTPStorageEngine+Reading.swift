@@ -37,12 +37,13 @@ extension HTTPStorageEngine {
         var items: [CacheKey: StorageItem] = [:]
         var report = StorageReport()
         try await withThrowingTaskGroup(of: StorageAnswer<[StorageItem]>.self) { group in
-            var remaining = Set(request.keys).makeIterator()
+            let keys = Set(request.keys)
+            var remaining = keys.makeIterator()
             func next() {
                 guard let key = remaining.next() else { return }
                 group.addTask { try await fetchItem(key, request.fields, request.options) }
             }
-            for _ in 0..<max(options.maximumConcurrentRequests, 1) { next() }
+            for _ in 0..<min(max(options.maximumConcurrentRequests, 1), keys.count) { next() }
             while let answer = try await group.next() {
                 for item in answer.value { items[item.key] = item }
                 report.add(answer.report)

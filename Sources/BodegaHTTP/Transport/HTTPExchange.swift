@@ -31,12 +31,14 @@ final class HTTPExchange: Sendable {
         var progress = 0
         var outcome: Result<Void, any Error>?
         var isPaused = false
-        var start = ContinuousClock.now
+        let start = ContinuousClock.now
         /// When a byte was sent or has arrived, or the caller let a paused transfer go on.
-        var lastByte = ContinuousClock.now
+        var lastByte: ContinuousClock.Instant
         var headWaiter: CheckedContinuation<HTTPStorageResponse, any Error>?
         var partWaiter: CheckedContinuation<Data?, any Error>?
         var timer: Task<Void, any Error>?
+
+        init() { lastByte = start }
 
         /// Whether 64 KiB more were sent or received.
         mutating func takeProgress() -> Bool {
@@ -61,9 +63,12 @@ final class HTTPExchange: Sendable {
     let isStream: Bool
     private let client: any HTTPClient
     private let state = Locked(State())
+    /// That of the request, of at most 68 years, so that a sum with a time does not overflow.
+    private let timeLimit: Duration
 
     init(_ request: HTTPStorageRequest, isStream: Bool, client: any HTTPClient) {
         (self.request, self.isStream, self.client) = (request, isStream, client)
+        timeLimit = min(request.timeLimit, .seconds(1 << 31))
     }
 
     // MARK: The caller
@@ -254,10 +259,10 @@ final class HTTPExchange: Sendable {
         state.withLock { state in
             if state.outcome != nil { return nil }
             // A server does not have to answer for the time that the caller takes.
-            let silent = (state.isPaused ? .now : state.lastByte) + request.timeLimit
+            let silent = (state.isPaused ? .now : state.lastByte) + timeLimit
             if isStream, state.head != nil { return (silent, true) }
             let count = Double(state.sentCount + state.receivedCount)
-            let slow = state.start + request.timeLimit + .seconds(count / Double(Self.minimumBytesPerSecond))
+            let slow = state.start + timeLimit + .seconds(count / Double(Self.minimumBytesPerSecond))
             return slow < silent ? (slow, false) : (silent, true)
         }
     }

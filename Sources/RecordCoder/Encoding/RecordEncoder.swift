@@ -63,7 +63,15 @@ public struct RecordEncoder: Sendable {
     private func encodeWithFoundation<Value: Encodable>(_ value: Value) throws -> Data {
         let encoder = JSONEncoder()
         encoder.userInfo = userInfo
-        return try encoder.encode(value)
+        let data = try encoder.encode(value)
+        // Foundation writes `Decimal.nan` as a word that no decoder reads.
+        guard data.withUnsafeBytes({ JSONScanner.document($0) }) != nil else {
+            throw EncodingError.invalidValue(
+                value,
+                EncodingError.Context(
+                    codingPath: [], debugDescription: "The value has a number that JSON can't have, such as NaN."))
+        }
+        return data
     }
 }
 

@@ -62,7 +62,7 @@ extension DiskFolder {
 
 extension DiskName {
     /// Whether a name is derived from a key's hash, in a form that hardly any other program uses.
-    fileprivate static func isMadeFromKey(_ name: String) -> Bool {
+    static func isMadeFromKey(_ name: String) -> Bool {
         if name.isGroupedMD5 { return true }
         let prefix = "emporium-"
         return name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 64
@@ -77,7 +77,7 @@ extension String {
     fileprivate var isGroupedMD5: Bool { looksLikeGroupedMD5 && utf8.allSatisfy { $0 < UInt8(ascii: "a") } }
 
     /// Whether the string has the version and the variant of a random UUID: RFC 4122, section 4.4.
-    fileprivate var looksLikeRandomUUID: Bool {
+    var looksLikeRandomUUID: Bool {
         let digits = Array(utf8)
         return looksLikeGroupedMD5 && digits[14] == UInt8(ascii: "4") && "89AB".utf8.contains(digits[19])
     }

@@ -15,6 +15,17 @@ extension CacheKey {
         return CacheKey(identity: String(decoding: rest.dropFirst(2), as: UTF8.self), kind: kind)
     }
 
+    /// The key that stands for an item whose key can't be read, only the name under which it is stored.
+    static func standIn(forItemNamed name: CacheKey) -> CacheKey {
+        CacheKey(identity: unreadablePrefix + "\(name.kind.code):" + name.identity, kind: .verbatim)
+    }
+
+    /// Whether the key is the name of a file that has lost the key of its item, as a copy without extended attributes
+    /// has, or that Bodega 2 has written.
+    var isNameOfFile: Bool {
+        kind == .verbatim && DiskName.isMadeFromKey(identity) && !identity.looksLikeRandomUUID
+    }
+
     /// Throws if the key stands for an item whose key can't be decrypted, which can't be written.
     func checkIsReadable() throws {
         guard isUnreadable else { return }

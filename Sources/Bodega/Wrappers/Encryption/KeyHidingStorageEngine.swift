@@ -39,8 +39,7 @@ public struct KeyHidingStorageEngine: TransformingStorageEngine {
 
     public func key(ofStored name: CacheKey) -> CacheKey? {
         if name.kind == .hashed, let key = cipher.key(named: name.identity), !key.isUnreadable { return key }
-        return CacheKey(
-            identity: CacheKey.unreadablePrefix + "\(name.kind.code):" + name.identity, kind: .verbatim)
+        return .standIn(forItemNamed: name)
     }
 
     public func encode(_ data: Data, key: CacheKey) throws -> Data {

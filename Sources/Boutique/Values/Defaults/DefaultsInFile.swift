@@ -55,9 +55,10 @@ struct DefaultsInFile: ValueStorage, @unchecked Sendable {
         do {
             // Launch arguments and registered defaults are not stored in the user defaults, and must not be stored
             // here.
-            guard try file.load(name) == nil, let object = defaults.persistentDomain(forName: domain)?[name] else {
-                return
-            }
+            // The domain is a copy of all its values, so it is read only if there is something to copy.
+            guard try file.load(name) == nil, defaults.object(forKey: name) != nil,
+                let object = defaults.persistentDomain(forName: domain)?[name]
+            else { return }
             let data = try PlatformDefaults.bytes(of: object)
             try file.exclusively {
                 // Another process may have copied it first.

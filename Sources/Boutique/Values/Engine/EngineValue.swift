@@ -14,8 +14,8 @@ final class EngineValue: Sendable {
     let engine: any StorageBackend
     let key: CacheKey
 
-    /// Held from a read to the write that depends on it, so that no change is lost.
-    let turn = AsyncLock(ignoringCancellation: true)
+    /// Held from a read to the write that depends on it, so that no change is lost. Wrappers around one engine share it.
+    let turn: AsyncLock
 
     private let observers = Locked<[ObjectIdentifier: @Sendable (Data?) async -> Void]>([:])
     private let refresher = ChangeFollower()
@@ -27,6 +27,7 @@ final class EngineValue: Sendable {
     }
 
     private static let all = SharedObjects<Identity, EngineValue>()
+    private static let turns = SharedObjects<StoragePlace, AsyncLock>()
 
     /// The bytes under a key in an engine.
     static func shared(_ engine: any StorageEngine, key: CacheKey) -> EngineValue {
@@ -37,8 +38,9 @@ final class EngineValue: Sendable {
     }
 
     private init(_ engine: any StorageEngine, key: CacheKey) {
-        self.engine = engine.backend
-        self.key = key
+        (self.engine, self.key) = (engine.backend, key)
+        let turn = AsyncLock(ignoringCancellation: true)
+        self.turn = self.engine.place(of: key).map { Self.turns.object(for: $0, orNew: turn) } ?? turn
         followed = FollowedEngine.shared(engine)
     }
 
@@ -47,7 +49,12 @@ final class EngineValue: Sendable {
     }
 
     /// Reads the bytes. Only called within the turn.
-    func fetch() async throws -> Data? { try await engine.fetch(key: key) }
+    func fetch() async throws -> Data? {
+        if engine.traits.contains(.conditional) { return try await engine.fetch(key: key) }
+        // A cache does not know the writes of others, and no condition would notice them.
+        let request = FetchRequest([key], options: ReadOptions(needsOriginal: true))
+        return try await engine.fetch(request).value.first?.data
+    }
 
     /// Applies operations to the engine, with the origin of its ``FollowedEngine``.
     ///

@@ -83,13 +83,23 @@ struct SQLiteTable: Sendable {
     func condition(in db: Database) throws -> Condition {
         let columns = try db.columnNames(of: name)
         if columns.isEmpty { return .missing }
-        guard Self.referenceColumns.isSubset(of: columns) else {
+        guard try Self.referenceColumns.isSubset(of: columns) && hasRowIDs(in: db) else {
             throw StorageError(
                 .cannotOpen,
                 "The database has a table \(name) of another program. Choose another file name or collection."
             )
         }
         return columns.contains("kind") ? .complete : .incomplete
+    }
+
+    /// Whether the rows have identifiers, which give their order. A table of another program can be without.
+    private func hasRowIDs(in db: Database) throws -> Bool {
+        do {
+            _ = try db.makeStatement(sql: "SELECT rowid FROM \(name)")
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return false
+        }
     }
 
     /// Whether the table exists, with or without the column that a table of Bodega 2 lacks.
