@@ -14,7 +14,7 @@ final class EngineValue: Sendable {
     let engine: any StorageBackend
     let key: CacheKey
 
-    /// Held from a read to the write that depends on it, so that no change is lost. Wrappers around one engine share it.
+    /// Held from a read to the write that depends on it, so that no change is lost. All wrappers of an engine share it.
     let turn: AsyncLock
 
     private let observers = Locked<[ObjectIdentifier: @Sendable (Data?) async -> Void]>([:])
