@@ -175,12 +175,14 @@ private enum ByteRange {
             self = .ignored
             return
         }
-        switch (Int(ends[0]), Int(ends[1])) {
+        // A number that is too large for an integer is beyond each end.
+        let positions = ends.map { $0.isEmpty ? nil : Int($0) ?? .max }
+        switch (positions[0], positions[1]) {
         case (let first?, let last?) where first <= last:
             self = first < count ? .range(first..<(last < count ? last + 1 : count)) : .unsatisfiable
-        case (let first?, nil) where ends[1].isEmpty:
+        case (let first?, nil):
             self = first < count ? .range(first..<count) : .unsatisfiable
-        case (nil, let length?) where ends[0].isEmpty:
+        case (nil, let length?):
             self = length > 0 && count > 0 ? .range(Swift.max(0, count - length)..<count) : .unsatisfiable
         default: self = .ignored
         }

@@ -27,7 +27,7 @@ final class EngineValue: Sendable {
     }
 
     private static let all = SharedObjects<Identity, EngineValue>()
-    private static let turns = SharedObjects<StoragePlace, AsyncLock>()
+    private static let turns = SharedObjects<EnginePlace, AsyncLock>()
 
     /// The bytes under a key in an engine.
     static func shared(_ engine: any StorageEngine, key: CacheKey) -> EngineValue {

@@ -1,5 +1,5 @@
 /// Where an item lies beneath all wrappers.
-package struct StoragePlace: Hashable, Sendable {
+package struct EnginePlace: Hashable, Sendable {
     /// The innermost engine, which is an object.
     package let engine: ObjectIdentifier
     /// The key under which it has the item.
@@ -8,14 +8,14 @@ package struct StoragePlace: Hashable, Sendable {
 
 extension StorageBackend {
     /// Where the item of a key lies beneath all wrappers; `nil` if the innermost engine is not an object.
-    package func place(of key: CacheKey) -> StoragePlace? {
+    package func place(of key: CacheKey) -> EnginePlace? {
         switch self {
         case let wrapper as any ForwardingStorageEngine: return wrapper.base.place(of: key)
         case let wrapper as any TransformingStorageEngine: return wrapper.base.place(of: wrapper.storedKey(key))
         default:
             let engine = (self as? AdaptedEngine)?.engine ?? self
             guard type(of: engine) is AnyClass else { return nil }
-            return StoragePlace(engine: ObjectIdentifier(engine as AnyObject), key: key)
+            return EnginePlace(engine: ObjectIdentifier(engine as AnyObject), key: key)
         }
     }
 }
