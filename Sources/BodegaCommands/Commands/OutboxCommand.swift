@@ -161,6 +161,11 @@ struct DiscardOutboxCommand: ConsoleCommand {
             var count = 0
             for change in wanted { count += try await outbox.discard(change.key, in: change.collection).count }
             try console.output.write("discarded \(count)\n")
+            let sent = all ? pending.count { $0.isSent } : 0
+            if sent > 0 {
+                let changes = Counted.text(sent, "change was", "changes were")
+                throw ToolError(.failure, "\(changes) sent, and can't be given up. Synchronize first.")
+            }
         }
     }
 

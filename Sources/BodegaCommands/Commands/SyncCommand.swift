@@ -93,6 +93,12 @@ struct SyncCommand: ConsoleCommand {
         }
     }
 
+    /// Whether two paths are names of one file, such as hard links.
+    private static func areOneFile(_ paths: String...) -> Bool {
+        let files = paths.map { FileStatus(path: Array($0.utf8), followingLinks: true)?.identity }
+        return files[0] != nil && files[0] == files[1]
+    }
+
     func run(on console: Console) async throws {
         let console = output.applied(to: console)
         let (from, to) = (try localAddress(), try StorageAddress(argument: remote, mustExist: false))
@@ -100,7 +106,7 @@ struct SyncCommand: ConsoleCommand {
             throw ToolError(
                 .usage, "\(to) is a folder. The remote database is on a server, PostgreSQL or an SQLite file.")
         }
-        if to.identity == from.identity {
+        if to.identity == from.identity || to.engine == .sqlite && Self.areOneFile(from.path, to.path) {
             throw ToolError(.usage, "Both are the same file. Name another remote database.")
         }
         let token = try token.token(for: to, console.environment)

@@ -600,7 +600,7 @@ let openAPI = #"""
             out again, and if its conditions were not met, it never will be. A request with the key but another \#
             content is refused with the code identifierUsed. \#
             A list of no batches takes the key, so that what comes later with it is refused.",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255}
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!#-~]+$"}
           },
           "origin": {
             "name": "Emporium-Origin",

@@ -190,6 +190,16 @@ struct SyncCommandTests {
         #expect(try await files.items("a.db")?.count == 2)
     }
 
+    @Test("refuses another name of the same file, such as a hard link")
+    func hardLink() async throws {
+        let files = try Replicas()
+        await files.put("1", "k", in: "a.db")
+        try FileManager.default.linkItem(atPath: files.path("a.db"), toPath: files.path("b.db"))
+        let result = await bodega("sync", files.path("a.db"), files.path("b.db"))
+        #expect(result.status == 64 && result.errors.contains("same file"), "\(result)")
+        #expect(try await files.collections("a.db") == ["notes"])
+    }
+
     @Test(
         "says what is wrong with its arguments",
         arguments: [

@@ -178,6 +178,16 @@ import Testing
 
     private struct Named: Codable, Sendable, Identifiable { let id: String }
 
+    @Test func `The largest limits are no limits`() async throws {
+        var options = HTTPStorageOptions()
+        (options.timeLimit, options.maximumConcurrentRequests) = (.seconds(Int64.max), .max)
+        let engine = try HTTPStorageEngine(
+            try await url("closing/\(UUID().uuidString)"), options: options, transport: URLSessionTransport())
+        let keys = ["1", "2"].map { CacheKey($0) }
+        for key in keys { try await engine.write(Data(#"{"id":"\#(key.rawValue)"}"#.utf8), key: key) }
+        #expect(try await engine.fetch(keys: keys + [CacheKey("3")]).map(\.key) == keys)
+    }
+
     // MARK: Connections
 
     @Test(arguments: [10, 1 << 20])

@@ -193,6 +193,7 @@ import Testing
                 for try await part in try await transport.open(request) { received.withLock { $0 += part } }
             }
             #expect(error?.code == .timedOut)
+            #expect(error?.message.contains("The server sent nothing for") == true, "\(error as Any)")
             #expect(text(received.withLock { $0 }) == (path == "mute" ? "" : "data: 0\n\n"))
             try await waitUntil("\(path) was closed") { try await server.progress(mark).closed }
         }

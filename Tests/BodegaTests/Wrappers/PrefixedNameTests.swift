@@ -24,4 +24,32 @@ import Testing
             #expect(try await engine.fetchCount() == names.count - number - 1, "\(name.debugDescription)")
         }
     }
+
+    @Test("A collection in a copy of a folder without extended attributes is not empty, but can't be read")
+    func copiedFolder() async throws {
+        let (original, copy) = (TemporaryFolder(), TemporaryFolder())
+        let engine = DiskStorageEngine(directory: original.directory).prefixed("sheep")
+        let keys = ["dolly", "molly", "polly"].map { CacheKey($0) }
+        try await engine.write(keys.map { ($0, Data(#"{"id":"\#($0.rawValue)"}"#.utf8)) })
+        // Only names and bytes, as cp -r and tar copy them.
+        for name in try FileManager.default.contentsOfDirectory(atPath: original.directory.url.path) {
+            if name.hasPrefix(".") { continue }
+            try Data(contentsOf: original.file(name)).write(to: copy.file(name))
+        }
+        let base = DiskStorageEngine(directory: copy.directory)
+        let copied = base.prefixed("sheep")
+        #expect(try await copied.fetchKeys().count == 3)
+        let error = await #expect(throws: StorageError.self) { try await copied.fetchAll() }
+        #expect(error?.code == .decodingFailed)
+        #expect(error?.message.contains("extended attributes") == true)
+        for key in keys { #expect(try await copied.fetch(key: key) == engine.fetch(key: key)) }
+
+        let answer = try await copied.fetch(
+            FetchRequest(try await copied.fetchKeys(), options: ReadOptions(omitsUnreadable: true)))
+        #expect(answer.value.isEmpty && answer.report.unreadable.count == 3)
+        try await copied.removeAllData()
+        #expect(try await base.fetchCount() == 3)
+        try await copied.remove(key: try await copied.fetchKeys()[0])
+        #expect(try await base.fetchCount() == 2)
+    }
 }

@@ -42,6 +42,56 @@ import OpenCombine
         #expect(try await text("flag") == #"{"value":false}"#)
     }
 
+    /// An engine without conditions, as those written for Bodega 2 are.
+    private actor PlainEngine: ThrowingStorageEngine {
+        private var items: [CacheKey: Data] = [:]
+
+        func fetch(key: CacheKey) async throws -> Data? {
+            // Others have their turns between a read and a write.
+            await Task.yield()
+            return items[key]
+        }
+
+        func fetchAll() -> [(key: CacheKey, data: Data)] { items.map { ($0.key, $0.value) } }
+
+        func fetchKeys() -> [CacheKey] { Array(items.keys) }
+
+        func fetchDates(key: CacheKey) -> StorageDates? { nil }
+
+        func apply(_ operations: [StorageOperation]) async {
+            await Task.yield()
+            for operation in operations {
+                switch operation {
+                case .write(let key, let data): items[key] = data
+                case .remove(let key): items[key] = nil
+                case .removeAll: items = [:]
+                }
+            }
+        }
+    }
+
+    @Test("Values on different wrappers around one engine lose no change of each other", arguments: [0, 1, 2])
+    func wrappers(number: Int) async throws {
+        let plain = PlainEngine()
+        let engines: [any StorageEngine] = (0..<2).map { _ in
+            switch number {
+            case 0: plain
+            case 1: plain.prefixed("a")
+            default: plain.cached()
+            }
+        }
+        let values = engines.map { AsyncStoredValue(key: "count", default: 0, storage: $0) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for turn in 0..<100 {
+                group.addTask { try await values[turn % 2].modify { $0 += 1 } }
+            }
+            try await group.waitForAll()
+        }
+        let last = AsyncStoredValue(key: "count", default: 0, storage: number == 1 ? plain.prefixed("a") : plain)
+        try await last.valueHasLoaded()
+        #expect(last.wrappedValue == 100)
+    }
+
     @Test func `A value without an explicit key has the default key`() async throws {
         @AsyncStoredValue(storage: engine) var number = 1
         try await $number.set(2)

@@ -85,7 +85,10 @@ import Testing
 
     @Test(
         "A table of another program stays unchanged",
-        arguments: ["CREATE TABLE data (id INTEGER)", "CREATE VIEW data AS SELECT 1"])
+        arguments: [
+            "CREATE TABLE data (id INTEGER)", "CREATE VIEW data AS SELECT 1",
+            "CREATE TABLE data (key TEXT PRIMARY KEY, value BLOB, createdAt TEXT, updatedAt TEXT) WITHOUT ROWID",
+        ])
     func otherTable(sql: String) throws {
         let folder = TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.file("data.sqlite3").path)
