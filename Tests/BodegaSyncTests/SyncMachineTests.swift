@@ -70,4 +70,13 @@ import Testing
         #expect(times.count >= 7)
         for (first, second) in zip(times, times.dropFirst()) { #expect(second - first >= .seconds(8)) }
     }
+
+    @Test func `A large change is sent alone, and holds up neither smaller ones nor itself`() {
+        let items = ["small", "large", "later"].map { SyncItemID(collection: "a", key: CacheKey(verbatim: $0)) }
+        var draft = OutboxDraft(newID: { UUID() }) { MergeResult(data: $0.local) }
+        for (item, size) in zip(items, [10, 1_000, 10]) { draft.write([(item, Data(count: size))], asOne: false) }
+        let requests = (0..<2).map { _ in draft.take(items, upTo: 10, maximumBytes: 100)?.changes.map(\.item) }
+        #expect(requests == [[items[0], items[2]], [items[1]]])
+        #expect(draft.take(items, upTo: 10, maximumBytes: 100) == nil)
+    }
 }

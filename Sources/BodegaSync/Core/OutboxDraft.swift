@@ -155,7 +155,8 @@ extension OutboxDraft {
     /// - Parameters:
     ///   - candidates: Items with edits, the oldest first.
     ///   - limit: The maximum number of groups; an item without a group counts as one.
-    ///   - maximumBytes: The number of bytes after which no further group is taken.
+    ///   - maximumBytes: The maximum number of bytes of several groups. A larger one is taken alone, so that it does not
+    ///     hold up others.
     ///   - canSend: Whether changes of a collection can be sent now.
     /// - Returns: The request; `nil` if none of the candidates can be sent now.
     package mutating func take(
@@ -168,17 +169,21 @@ extension OutboxDraft {
             guard let edit = records[item]?.edit else { continue }
             if mustWait(item, where: canSend) { continue }
             let members = members(with: item)
+            let size = members.reduce(0) { size, member in
+                size + (records[member]?.server?.count ?? 0) + (records[member]?.edit?.data?.count ?? 0)
+            }
+            if !taken.isEmpty, bytes + size > maximumBytes { continue }
             guard room.take(edit) else { break }
             for member in members {
                 guard var record = records[member], let edit = record.edit else { continue }
                 request.changes.append(SyncChange(item: member, base: record.server, data: edit.data))
-                bytes += (record.server?.count ?? 0) + (edit.data?.count ?? 0)
                 record.sent = OutboxRecord.Sent(edit, request: request.id, base: record.server)
                 record.edit = nil
                 records[member] = record
             }
             if let group = edit.group { groups[group] = nil }
             taken.append(members)
+            bytes += size
         }
         guard !taken.isEmpty else { return nil }
         requests.append(SentRequest(id: request.id, groups: taken))
