@@ -1,3 +1,5 @@
+import Bodega
+import Foundation
 import Testing
 
 @testable import BodegaSync
