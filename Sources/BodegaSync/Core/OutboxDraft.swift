@@ -155,8 +155,8 @@ extension OutboxDraft {
     /// - Parameters:
     ///   - candidates: Items with edits, the oldest first.
     ///   - limit: The maximum number of groups; an item without a group counts as one.
-    ///   - maximumBytes: The maximum number of bytes of several groups. A larger one is taken alone, so that it holds up
-    ///     no others.
+    ///   - maximumBytes: The maximum number of bytes of several groups. A larger one is taken alone, so that it holds
+    ///     up no others.
     ///   - canSend: Whether changes of a collection can be sent now.
     /// - Returns: The request; `nil` if none of the candidates can be sent now.
     package mutating func take(
