@@ -170,11 +170,12 @@ extension ChangesRequest: JSONObjectMember, JSONReadable {
         object.add("since", cursor)
         if let excluded { object.add("excluding", excluded) }
         if needsItems { object.add("items", true) }
+        if !known.isEmpty { object.add("known", Array(known)) }
         object.add("fields", fields.names)
         options.add(to: &object)
     }
 
-    private static let names = ["since", "excluding", "items", "fields"] + ReadOptions.names
+    private static let names = ["since", "excluding", "items", "known", "fields"] + ReadOptions.names
 
     package init(_ part: JSONPart) throws { try self.init(part.members()) }
 
@@ -185,6 +186,7 @@ extension ChangesRequest: JSONObjectMember, JSONReadable {
             since: try StorageCursor(members.required("since")), excluding: try members.value("excluding"),
             needsItems: try members.bool("items"), fields: try StorageFields(members["fields"]),
             options: try ReadOptions(members))
+        known = Set(try members.list("known"))
     }
 }
 

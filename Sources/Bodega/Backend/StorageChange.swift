@@ -68,8 +68,19 @@ extension StorageDelta {
 
     /// The keys that other origins have written, each once, in the order of their first changes.
     package func keysWritten(excluding origin: StorageOrigin?) -> [CacheKey] {
-        let changes = changes.lazy.filter { $0.kind == .written && (origin == nil || $0.origin != origin) }
-        return changes.map(\.key).withoutRepetitions
+        keysWritten { origin == nil || $0 != origin }
+    }
+
+    /// The keys of the items that an answer to a request has, each once, in the order of their first changes.
+    package func keysWritten(for request: ChangesRequest) -> [CacheKey] {
+        keysWritten { origin in
+            guard let origin else { return true }
+            return origin != request.excluded && !request.known.contains(origin)
+        }
+    }
+
+    private func keysWritten(by isOther: (StorageOrigin?) -> Bool) -> [CacheKey] {
+        changes.filter { $0.kind == .written && isOther($0.origin) }.map(\.key).withoutRepetitions
     }
 }
 

@@ -187,6 +187,10 @@ public struct ChangesRequest: Sendable, Hashable {
     /// ``StorageDelta/items``.
     public var needsItems: Bool
 
+    /// The origins whose items the reader has. With ``needsItems``, items that only these and the excluded origin have
+    /// written may be missing in the answer, though not their changes.
+    package var known: Set<StorageOrigin> = []
+
     /// The fields of the items.
     public var fields: StorageFields
 

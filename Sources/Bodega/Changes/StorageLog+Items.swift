@@ -44,7 +44,7 @@ extension StorageLog {
             return StorageAnswer(nil)
         }
         for _ in 0..<16 {
-            let keys = delta.keysWritten(excluding: request.excluded)
+            let keys = delta.keysWritten(for: request)
             if keys.isEmpty { return StorageAnswer(delta) }
             let answer = try await engine.fetch(FetchRequest(keys, request.fields, options: request.options))
             guard let more = try await fetchAllChanges(since: delta.cursor, excluding: nil) else { break }

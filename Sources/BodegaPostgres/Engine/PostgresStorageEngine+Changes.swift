@@ -43,7 +43,7 @@ extension PostgresStorageEngine: StorageLog {
         }
         // In most cases this one message suffices.
         guard request.needsItems, let delta,
-            !delta.isComplete || !delta.keysWritten(excluding: request.excluded).isEmpty
+            !delta.isComplete || !delta.keysWritten(for: request).isEmpty
         else { return StorageAnswer(delta) }
         return StorageAnswer(try await changesWithItems(request))
     }
@@ -58,7 +58,7 @@ extension PostgresStorageEngine: StorageLog {
                 _ = try await session.run(session.endSnapshot)
                 return nil
             }
-            let keys = delta.keysWritten(excluding: request.excluded)
+            let keys = delta.keysWritten(for: request)
             let columns = ItemColumns(request.fields)
             let commands = self.commands(of: keys, columns.statement) + [session.endSnapshot]
             let answers = try await session.run(commands, patience: self.patience(forItems: keys.count))

@@ -896,6 +896,11 @@ let openAPI = #"""
                 "description": "The reader's own origin, whose changes may be omitted if there are no others."
               },
               "items": {"type": "boolean", "description": "Whether the answer has the changed items."},
+              "known": {
+                "type": "array",
+                "items": {"type": "string", "format": "uuid"},
+                "description": "Origins of the reader's own batches, whose items it has: they may be missing."
+              },
               "fields": {"$ref": "#/components/schemas/Fields"},
               "omitsUnreadable": {"type": "boolean"},
               "needsOriginal": {"type": "boolean"}
@@ -913,6 +918,11 @@ let openAPI = #"""
                 "description": "The reader's own origin, whose changes may be omitted if there are no others."
               },
               "items": {"type": "boolean", "description": "Whether the answer has the changed items."},
+              "known": {
+                "type": "array",
+                "items": {"type": "string", "format": "uuid"},
+                "description": "Origins of the reader's own batches, whose items it has: they may be missing."
+              },
               "fields": {"$ref": "#/components/schemas/Fields"},
               "omitsUnreadable": {"type": "boolean"},
               "needsOriginal": {"type": "boolean"}

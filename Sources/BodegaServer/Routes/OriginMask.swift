@@ -28,9 +28,9 @@ struct OriginMask {
 
     /// A change as the client sees it.
     ///
-    /// - Parameter own: The origin that the client has stated for its own changes.
-    func unmasked(_ change: StorageChange, own: StorageOrigin?) -> StorageChange {
-        guard client != nil, let own, let origin = change.origin, origin == masked(own) else { return change }
+    /// - Parameter own: The origins that the client has stated for its own changes, by those that the log has.
+    func unmasked(_ change: StorageChange, own: [StorageOrigin: StorageOrigin]) -> StorageChange {
+        guard client != nil, let origin = change.origin, let own = own[origin] else { return change }
         var change = change
         change.origin = origin.isShared ? own.shared : own
         return change

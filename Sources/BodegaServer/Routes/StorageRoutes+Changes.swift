@@ -54,16 +54,25 @@ private struct ChangesPart: Sendable {
     let engine: any StorageBackend
     let log: any StorageLog
     let mask: OriginMask
-    /// The origin that the client has stated for its own changes.
-    let own: StorageOrigin?
+    /// The maximum number of known origins in a request, each of which costs a hash.
+    private static let maximumKnown = 1_000
+
+    /// The origins that the client has stated for its own changes, by those that the log has.
+    let own: [StorageOrigin: StorageOrigin]
     /// The request with the origin that the log has.
     let request: ChangesRequest
 
     init(_ engine: any StorageBackend, _ wanted: ChangesRequest, _ mask: OriginMask) throws {
         guard let log = engine.log else { throw StorageError.noLog }
+        guard wanted.known.count <= Self.maximumKnown else {
+            throw StorageError(.tooLarge, "A request for changes names at most \(Self.maximumKnown) known origins.")
+        }
         var request = wanted
+        let own = wanted.known.union([wanted.excluded].compactMap(\.self))
+        self.own = Dictionary(own.map { (mask.masked($0), $0) }) { first, _ in first }
         request.excluded = wanted.excluded.map(mask.masked)
-        (self.engine, self.log, self.mask, own, self.request) = (engine, log, mask, wanted.excluded, request)
+        request.known = Set(wanted.known.map(mask.masked))
+        (self.engine, self.log, self.mask, self.request) = (engine, log, mask, request)
     }
 
     /// The request without items.
@@ -76,7 +85,7 @@ private struct ChangesPart: Sendable {
     /// The number of items that an answer without them lacks; `nil` if others may follow.
     func missing(in answer: StorageAnswer<StorageDelta?>) -> Int? {
         guard request.needsItems, let delta = answer.value else { return 0 }
-        return delta.isComplete ? delta.keysWritten(excluding: request.excluded).count : nil
+        return delta.isComplete ? delta.keysWritten(for: request).count : nil
     }
 
     /// Appends lines with the changes and items of an answer.
@@ -99,7 +108,7 @@ private struct ChangesPart: Sendable {
             return answer
         }
         try append(delta, to: spool)
-        let keys = delta.keysWritten(excluding: request.excluded)
+        let keys = delta.keysWritten(for: request)
         let report = try await engine.fetchInParts(
             FetchRequest(keys, request.fields, options: request.options), to: spool)
         return StorageAnswer(delta, report)

@@ -6,17 +6,29 @@ import Logging
 ///
 /// 1. The items that are needed in any case are read before the changes, so that those are from a later moment.
 /// 2. The changes of all collections with a cursor are read from one moment, if the engines can.
+///    What own batches have written is not read again.
 /// 3. Of the others all items are read, and then once more what has changed in any collection.
 ///
 /// A collection that can't be read is left out, as long as there is one that can.
 struct EnginePull: Sendable {
     private let receiver: @Sendable (SyncNews) async throws -> Void
     private let engine: @Sendable (String) async throws -> any StorageBackend
+    /// What own batches have written.
+    private let known: [StorageOrigin: [SyncItemID: Data]]
 
     init(
-        _ receiver: @escaping @Sendable (SyncNews) async throws -> Void,
+        _ receiver: @escaping @Sendable (SyncNews) async throws -> Void, knowing batches: [SyncBatch],
         _ engine: @escaping @Sendable (String) async throws -> any StorageBackend
-    ) { (self.receiver, self.engine) = (receiver, engine) }
+    ) {
+        (self.receiver, self.engine) = (receiver, engine)
+        known = Dictionary(
+            uniqueKeysWithValues: batches.map { batch in
+                let items = batch.changes.map {
+                    (SyncItemID(collection: $0.collection, key: $0.key), $0.data ?? Data())
+                }
+                return (StorageOrigin(id: batch.id), Dictionary(items) { $1 })
+            })
+    }
 
     /// - Returns: The collections that could not be read, with the reasons.
     func run(
@@ -161,7 +173,9 @@ struct EnginePull: Sendable {
         for (collection, cursor) in cursors {
             let engine = try await engine(collection)
             guard engine.log != nil else { continue }
-            requests.append((collection, engine, ChangesRequest(since: cursor, needsItems: true)))
+            var request = ChangesRequest(since: cursor, needsItems: true)
+            request.known = Set(known.keys)
+            requests.append((collection, engine, request))
         }
         var deltas: [String: Delta] = [:]
         if requests.count > 1, let database = requests[0].engine.database,
@@ -190,7 +204,14 @@ struct EnginePull: Sendable {
         if !earlier.isEmpty { try await receive(.items(earlier, collection: collection, batches: [])) }
         // The order in which the engine has the items: one that was removed and written again has moved to the end.
         var (last, order): ([CacheKey: (place: Int, kind: StorageChange.Kind)], [CacheKey?]) = ([:], [])
+        // What the answer has is newer than what an own batch has written.
+        let read = Dictionary(changes.items.map { ($0.key, $0.data) }) { first, _ in first }
+        var items = read
         for change in changes.changes {
+            if read[change.key] == nil {
+                let own = change.kind == .written ? change.origin.flatMap { known[$0] } : nil
+                items[change.key] = own?[SyncItemID(collection: collection, key: change.key)]
+            }
             if let (place, kind) = last[change.key] {
                 if kind == .written, change.kind == .written { continue }
                 order[place] = nil
@@ -198,7 +219,6 @@ struct EnginePull: Sendable {
             last[change.key] = (order.count, change.kind)
             order.append(change.key)
         }
-        let items = Dictionary(changes.items.map { ($0.key, $0.data) }) { first, _ in first }
         let hidden = Set(delta.unreadable)
         let news = order.compactMap { $0 }.filter { !hidden.contains($0) }.map { key in (key: key, data: items[key]) }
         let batches = Set(changes.changes.compactMap { $0.origin?.shared.id })

@@ -12,6 +12,9 @@ public final class EngineSyncRemote: SyncRemote {
     private let open: @Sendable (String) async throws -> any StorageBackend
     private let opened = Locked<[String: Opened]>([:])
 
+    /// The batches that were applied since the last pull, whose items a pull need not read.
+    private let applied = Locked<[UUID: SyncBatch]>([:])
+
     private struct Opened {
         let engine: any StorageBackend
         /// Whether it is opened again before the next use.
@@ -82,7 +85,9 @@ public final class EngineSyncRemote: SyncRemote {
                 (part.origin, part.identifier) = (StorageOrigin(id: batch.id), batch.id)
                 parts.append((try await engine(collection), part))
             }
-            return try await StorageBatchGroup.apply(parts).allSatisfy(\.value.wasApplied)
+            let wasApplied = try await StorageBatchGroup.apply(parts).allSatisfy(\.value.wasApplied)
+            if wasApplied { remember(batch) }
+            return wasApplied
         } catch let error as StorageError where error.code == .permissionDenied && error.key == nil {
             throw try await naming(batch.collections, error)
         } catch {
@@ -109,6 +114,16 @@ public final class EngineSyncRemote: SyncRemote {
         var error = error
         if !missing.collections.isEmpty { error.cause = missing }
         return error
+    }
+
+    /// Keeps a batch until a pull has passed it. One with a removal can have changed more than it says, because of
+    /// references.
+    private func remember(_ batch: SyncBatch) {
+        guard signalsChanges, batch.changes.allSatisfy({ $0.data != nil }) else { return }
+        applied.withLock { applied in
+            let bytes = (applied.values + [batch]).reduce(0) { $0 + $1.byteCount }
+            if applied.count < 64, bytes <= 16 << 20 { applied[batch.id] = batch }
+        }
     }
 
     public func fence(_ batch: SyncBatch) async throws -> Bool {
@@ -138,9 +153,12 @@ public final class EngineSyncRemote: SyncRemote {
         _ places: [String: StorageCursor?], needing keys: [String: [CacheKey]],
         _ receive: @escaping @Sendable (SyncNews) async throws -> Void
     ) async throws {
-        let pull = EnginePull(receive) { try await self.engine($0) }
+        let known = applied.withLock { $0 }
+        let pull = EnginePull(receive, knowing: Array(known.values)) { try await self.engine($0) }
         do {
-            for error in try await pull.run(places, needing: keys).values { reopen(after: error) }
+            let missing = try await pull.run(places, needing: keys)
+            applied.withLock { applied in for id in known.keys { applied[id] = nil } }
+            for error in missing.values { reopen(after: error) }
         } catch {
             reopen(after: error)
             throw error
@@ -196,6 +214,9 @@ extension StorageBackend {
 }
 
 extension SyncBatch {
+    /// The number of bytes of its items.
+    fileprivate var byteCount: Int { changes.reduce(0) { $0 + ($1.data?.count ?? 0) } }
+
     /// The changes of each collection, in their order.
     fileprivate var collections: [(name: String, changes: [Change])] {
         var (order, changes): ([String], [String: [Change]]) = ([], [:])

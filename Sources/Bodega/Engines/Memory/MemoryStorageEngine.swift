@@ -223,7 +223,7 @@ extension MemoryStorageEngine: StorageLog {
                 return answer
             }
             if request.needsItems {
-                delta.items = delta.keysWritten(excluding: request.excluded).compactMap { key in
+                delta.items = delta.keysWritten(for: request).compactMap { key in
                     items.core[key].map { StorageItem($0, request.fields) }
                 }
             }

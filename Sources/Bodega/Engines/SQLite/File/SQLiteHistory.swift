@@ -102,7 +102,7 @@ struct SQLiteHistory: Sendable {
             guard let next = try delta(since: all.cursor, excluding: nil, in: db) else { return nil }
             all.append(next)
         }
-        let keys = all.keysWritten(excluding: request.excluded)
+        let keys = all.keysWritten(for: request)
         all.items = try table.items(FetchRequest(keys, request.fields), in: db)
         return all
     }
