@@ -51,7 +51,8 @@ public struct PrefixedStorageEngine: TransformingStorageEngine {
     }
 
     public func decode(_ stored: Data, key: CacheKey) throws -> Data? {
-        guard !key.isUnreadable else {
+        // That of an engine with hidden keys has thrown already.
+        guard !isFolder || !key.isUnreadable else {
             throw StorageError(
                 .decodingFailed,
                 """

@@ -48,11 +48,16 @@ import Testing
         try expectRoundTrip(["price": decimal])
     }
 
-    @Test("A decimal that is not a number is encoded as in Foundation")
-    func notADecimal() {
-        expectSameEncoding(Decimal.nan, by: .foundation)
-        expectSameEncoding([Decimal.nan], by: .foundation)
-        expectSameEncoding(["a": Decimal.nan], by: .foundation)
+    @Test("A decimal that is not a number is an error, in any position; Foundation writes what no decoder reads")
+    func notADecimal() throws {
+        #expect(try JSONEncoder().encode(Decimal.nan) == Data("NaN".utf8))
+        let encoder = RecordEncoder()
+        #expect(throws: EncodingError.self) { try encoder.encode(Decimal.nan) }
+        #expect(throws: EncodingError.self) { try encoder.encode([1, Decimal.nan]) }
+        #expect(throws: EncodingError.self) { try encoder.encode(["a": [Decimal.nan as Decimal?]]) }
+        let results = encoder.encode(each: [1, Decimal.nan, 2])
+        #expect(throws: EncodingError.self) { try results[1].get() }
+        #expect(try results[0].get() == Data("1".utf8) && results[2].get() == Data("2".utf8))
     }
 
     @Test("Other types of Foundation and the standard library encode themselves")

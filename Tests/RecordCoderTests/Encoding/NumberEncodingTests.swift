@@ -164,17 +164,6 @@ import Testing
         expectSameEncoding(single("x"))
     }
 
-    @Test("A decimal that is no number is an error, in any position")
-    func decimalNaN() {
-        let encoder = RecordEncoder()
-        #expect(throws: EncodingError.self) { try encoder.encode(Decimal.nan) }
-        #expect(throws: EncodingError.self) { try encoder.encode([1, Decimal.nan]) }
-        #expect(throws: EncodingError.self) { try encoder.encode(["a": [Decimal.nan as Decimal?]]) }
-        let results = encoder.encode(each: [1, Decimal.nan, 2])
-        #expect(throws: EncodingError.self) { try results[1].get() }
-        #expect([0, 2].map { try? results[$0].get() } == [Data("1".utf8), Data("2".utf8)])
-    }
-
     @Test(
         "A number that is not finite is Foundation's error, in any position",
         arguments: [.nan, .infinity, -.infinity] as [Double]
