@@ -12,8 +12,13 @@ public final class EngineSyncRemote: SyncRemote {
     private let open: @Sendable (String) async throws -> any StorageBackend
     private let opened = Locked<[String: Opened]>([:])
 
-    /// The batches that were applied since the last pull, whose items a pull need not read.
-    private let applied = Locked<[UUID: SyncBatch]>([:])
+    /// The batches that are being sent, and those that were applied since the last pull. Their items need not be read.
+    private let known = Locked<[UUID: KnownBatch]>([:])
+
+    private struct KnownBatch {
+        let batch: SyncBatch
+        var isApplied = false
+    }
 
     private struct Opened {
         let engine: any StorageBackend
@@ -74,6 +79,10 @@ public final class EngineSyncRemote: SyncRemote {
     }
 
     public func apply(_ batch: SyncBatch) async throws -> Bool {
+        // A pull may see its effect before the answer comes.
+        remember(batch)
+        var wasApplied = false
+        defer { known.withLock { if wasApplied { $0[batch.id]?.isApplied = true } else { $0[batch.id] = nil } } }
         do {
             var parts: [(engine: any StorageBackend, batch: StorageBatch)] = []
             for (collection, changes) in batch.collections {
@@ -85,8 +94,7 @@ public final class EngineSyncRemote: SyncRemote {
                 (part.origin, part.identifier) = (StorageOrigin(id: batch.id), batch.id)
                 parts.append((try await engine(collection), part))
             }
-            let wasApplied = try await StorageBatchGroup.apply(parts).allSatisfy(\.value.wasApplied)
-            if wasApplied { remember(batch) }
+            wasApplied = try await StorageBatchGroup.apply(parts).allSatisfy(\.value.wasApplied)
             return wasApplied
         } catch let error as StorageError where error.code == .permissionDenied && error.key == nil {
             throw try await naming(batch.collections, error)
@@ -120,9 +128,9 @@ public final class EngineSyncRemote: SyncRemote {
     /// references.
     private func remember(_ batch: SyncBatch) {
         guard signalsChanges, batch.changes.allSatisfy({ $0.data != nil }) else { return }
-        applied.withLock { applied in
-            let bytes = (applied.values + [batch]).reduce(0) { $0 + $1.byteCount }
-            if applied.count < 64, bytes <= 16 << 20 { applied[batch.id] = batch }
+        known.withLock { known in
+            let bytes = known.values.reduce(batch.byteCount) { $0 + $1.batch.byteCount }
+            if known.count < 64, bytes <= 16 << 20 { known[batch.id] = KnownBatch(batch: batch) }
         }
     }
 
@@ -153,11 +161,11 @@ public final class EngineSyncRemote: SyncRemote {
         _ places: [String: StorageCursor?], needing keys: [String: [CacheKey]],
         _ receive: @escaping @Sendable (SyncNews) async throws -> Void
     ) async throws {
-        let known = applied.withLock { $0 }
-        let pull = EnginePull(receive, knowing: Array(known.values)) { try await self.engine($0) }
+        let known = known.withLock { $0 }
+        let pull = EnginePull(receive, knowing: known.values.map(\.batch)) { try await self.engine($0) }
         do {
             let missing = try await pull.run(places, needing: keys)
-            applied.withLock { applied in for id in known.keys { applied[id] = nil } }
+            self.known.withLock { $0 = $0.filter { known[$0.key]?.isApplied != true } }
             for error in missing.values { reopen(after: error) }
         } catch {
             reopen(after: error)

@@ -252,16 +252,18 @@ struct RemoteEngineTests {
         for (range, expected) in [
             ("bytes=0-0", "0"), ("bytes=2-4", "234"), ("bytes=7-", "789"), ("bytes=-3", "789"), ("bytes=5-99", "56789"),
             ("bytes=-99", "0123456789"), ("bytes=0-9223372036854775807", "0123456789"),
+            ("bytes=8-99999999999999999999", "89"), ("bytes=-99999999999999999999", "0123456789"),
         ] {
             let part = try await send("GET", [("Range", range)])
             #expect(part.status == 206 && part.body == expected, "\(range)")
             let start = "0123456789".range(of: expected)!.lowerBound.utf16Offset(in: "0123456789")
             #expect(part.range == "bytes \(start)-\(start + expected.count - 1)/10", "\(range)")
         }
-        for range in ["bytes=10-", "bytes=-0"] { #expect(try await send("GET", [("Range", range)]).status == 416) }
+        for range in ["bytes=10-", "bytes=-0", "bytes=99999999999999999999-"] {
+            #expect(try await send("GET", [("Range", range)]).status == 416)
+        }
         for range in [
             "bytes=4-2", "bytes=a-b", "lines=1-2", "bytes=0-1,3-4", "bytes=-", "bytes=--1",
-            "bytes=99999999999999999999-",
         ] {
             let all = try await send("GET", [("Range", range)])
             #expect(all.status == 200 && all.body == "0123456789", "\(range)")
