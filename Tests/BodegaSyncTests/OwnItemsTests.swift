@@ -11,6 +11,10 @@ import Testing
         let base: any StorageBackend
         let count = Locked(0)
 
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> { try await body() }
+
         var log: (any StorageLog)? { base.log.map { Log(base: $0, count: count) } }
     }
 
