@@ -1,5 +1,5 @@
 import Bodega
-import BodegaSync
+@testable import BodegaSync
 import Foundation
 import TestSupport
 import Testing
