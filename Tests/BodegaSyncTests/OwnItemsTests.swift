@@ -60,7 +60,7 @@ import Testing
 
     private func batch(_ numbers: [Int], base: String? = nil, to text: String?) -> SyncBatch {
         SyncBatch(
-            id: UUID(),
+            id: StorageOrigin().shared.id,
             changes: numbers.map {
                 SyncBatch.Change(
                     collection: "a", key: keys[$0], base: base.map { Data($0.utf8) }, data: text.map { Data($0.utf8) })
