@@ -42,6 +42,9 @@ struct IndexPaths: Equatable, Sendable, CustomStringConvertible {
             throw ToolError(
                 .usage, "\(option) \(description): a name in the path is empty. Write member names separated by dots.")
         }
+        for names in paths.map(\.names) {
+            if let advice = Self.advice(names) { throw ToolError(.usage, "\(option) \(description): \(advice)") }
+        }
         if description.utf8.count > Self.longest {
             throw ToolError(
                 .usage,
@@ -50,6 +53,20 @@ struct IndexPaths: Equatable, Sendable, CustomStringConvertible {
         if Set(paths.map(\.names)).count < paths.count {
             throw ToolError(.usage, "\(option) \(description): a path is there twice. Write each once.")
         }
+    }
+
+    /// What to write instead of a path in the syntax of sorts or filters, whose names hardly any member has.
+    private static func advice(_ names: [String]) -> String? {
+        if names.last.map({ $0.hasSuffix(":asc") || $0.hasSuffix(":desc") }) == true {
+            return "an index serves both directions. Leave out :asc and :desc."
+        }
+        if names.first == "@" || names.first == "$" {
+            return "a path begins with the name of a member, without @ or $."
+        }
+        if names.contains(where: { $0.hasSuffix("]") && $0.contains("[") }) {
+            return "a path has names of members, separated by dots, and no brackets."
+        }
+        return nil
     }
 
     /// How texts are divided, if the index is for searches; otherwise `nil`.

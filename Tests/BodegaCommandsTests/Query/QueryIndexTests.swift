@@ -127,6 +127,14 @@ struct QueryIndexTests {
             #expect(plan.text.hasPrefix("reads items in the order of the index n, s, narrowed by it"), "\(plan.text)")
             #expect(await bodega("query", store, "--index", "n,s").errors.contains("already is an index over n,s"))
             #expect(await bodega("query", store, "--index", "n,n").errors.contains("is there twice"))
+            for (path, advice) in [
+                ("n:desc", "both directions"), ("m,n:asc", "both directions"), ("@.n", "without @"),
+                ("$.n", "without @"),
+                ("n[0]", "no brackets"), ("[0].n", "no brackets"),
+            ] {
+                let result = await bodega("query", store, "--index", path)
+                #expect(result.status == 64 && result.errors.contains(advice), "\(path): \(result.errors)")
+            }
             #expect(await bodega("query", store, "--drop-index", "n,s").errors.contains("removed the index over n,s"))
             #expect(await bodega("query", store, "--indexes").text == "a\\\\,b\tvalue\n")
         }
