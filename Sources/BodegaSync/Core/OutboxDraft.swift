@@ -243,6 +243,7 @@ extension OutboxDraft {
         let old = record.server
         record.server = data
         let members = groupMembers(with: [item])
+        if let sent = record.sent, sent.data == data { record.sent?.wasSeen = true }
         // While a change is on its way, it is not known whether this version contains it.
         if record.sent == nil { rebase(&record, item, from: record.edit?.removed ?? old) }
         store(record, item)
@@ -294,11 +295,12 @@ extension OutboxDraft {
             // Together with what was changed since, it may not be refused.
             let isFinal = isAlone && group.allSatisfy { records[$0]?.edit == nil }
             let connected = groupMembers(with: group)
+            let wasApplied = answer == .applied || !answer.isRefusal && wasSeen(group)
             for item in group {
                 guard var record = records[item], let sent = record.sent, sent.request == id else { continue }
                 record.sent = nil
                 // What was sent is there, though nothing remembers the request.
-                if answer == .applied || record.server == sent.data {
+                if wasApplied || record.server == sent.data {
                     outcomes.append(SyncOutcome(item: item, .accepted))
                     if record.edit != nil { rebase(&record, item, from: sent.data) }
                 } else {
@@ -307,11 +309,18 @@ extension OutboxDraft {
                 store(record, item)
             }
             withdraw(among: group + connected)
-            if answer == .applied { continue }
+            if wasApplied { continue }
             let limit =
                 if refused != nil { group == refused ? 1 : count - 1 } else { answer.isDivisible ? count / 2 : 1 }
             for item in group { records[item]?.edit?.maximumGroups = max(limit, 1) }
             unite(group + connected)
+        }
+    }
+
+    /// Whether pulls have brought all that was sent of a group. Others may have replaced it since.
+    private func wasSeen(_ group: [SyncItemID]) -> Bool {
+        group.allSatisfy { item in
+            records[item]?.sent.map { $0.wasSeen == true || $0.data == records[item]?.server } ?? true
         }
     }
 

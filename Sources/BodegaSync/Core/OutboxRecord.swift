@@ -50,6 +50,8 @@ package struct OutboxRecord: Hashable, Sendable, Codable {
         package let attempts: Int
         /// See ``Edit/cause``.
         package let cause: SyncItemID?
+        /// Whether a pull has brought it since, so that it is there, or was.
+        package var wasSeen: Bool?
 
         /// Creates a version that is sent.
         package init(_ edit: Edit, request: UUID, base: Data?) {

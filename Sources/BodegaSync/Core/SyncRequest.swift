@@ -56,6 +56,11 @@ package enum SyncAnswer: Hashable, Sendable {
         if case .unanswered = self { false } else { true }
     }
 
+    /// Whether the remote database refuses the request.
+    var isRefusal: Bool {
+        if case .refused = self { true } else { false }
+    }
+
     /// The item whose change is refused, regardless of the others; `nil` if it is not known.
     var refusedItem: SyncItemID? {
         if case .refused(_, let item) = self { item } else { nil }
