@@ -32,6 +32,8 @@ import Testing
         (703_907, [.partition, .silence, .upgrades]),
         // A change waited for one of its transaction that another program had taken back, and was not looked at again.
         (1_018_417, [.partition, .failover, .silence]),
+        // A late copy of a request was applied, which a pull had shown, and what replaced it was overwritten.
+        (3_055_101, [.partition, .failover, .upgrades]),
     ]
 
     @Test(arguments: failed.indices)
