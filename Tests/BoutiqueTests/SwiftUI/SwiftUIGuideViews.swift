@@ -4,30 +4,30 @@ import Boutique
 import Foundation
 import SwiftUI
 
-struct Chore: Codable, Sendable, Identifiable {
+struct Habit: Codable, Sendable, Identifiable {
     var id = UUID()
     var title: String
     var isDone = false
 }
 
 @MainActor
-final class ChoreModel {
-    let chores: Store<Chore>
+final class HabitModel {
+    let habits: Store<Habit>
 
     init() throws {
-        let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Chores"))
-        chores = Store(storage: engine)
+        let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Habits"))
+        habits = Store(storage: engine)
     }
 }
 
-struct ChoreList: View {
-    let chores: Store<Chore>
+struct HabitList: View {
+    let habits: Store<Habit>
     @State private var isLoaded = false
     @State private var problem: (any Error)?
 
     var body: some View {
-        List(chores.items) { chore in
-            Toggle(chore.title, isOn: isDone(chore))
+        List(habits.items) { habit in
+            Toggle(habit.title, isOn: isDone(habit))
         }
         .overlay {
             if let problem {
@@ -36,16 +36,16 @@ struct ChoreList: View {
                 ProgressView()
             }
         }
-        .onStoreDidLoad(chores, update: $isLoaded, onError: { problem = $0 })
+        .onStoreDidLoad(habits, update: $isLoaded, onError: { problem = $0 })
     }
 
-    private func isDone(_ chore: Chore) -> Binding<Bool> {
+    private func isDone(_ habit: Habit) -> Binding<Bool> {
         Binding {
-            chores[chore.id]?.isDone ?? chore.isDone
+            habits[habit.id]?.isDone ?? habit.isDone
         } set: { isDone in
             Task {
                 do {
-                    try await chores.update(id: chore.id) { $0.isDone = isDone }
+                    try await habits.update(id: habit.id) { $0.isDone = isDone }
                 } catch {
                     problem = error
                 }
@@ -62,24 +62,24 @@ struct DisplaySettings: View {
     }
 }
 
-struct DueChores: View {
-    @State private var window: LiveQuery<Chore>
+struct DueHabits: View {
+    @State private var window: LiveQuery<Habit>
 
-    init(_ storage: ObjectStorage<Chore>) {
-        let due = Query<Chore>(where: #Predicate { !$0.isDone })
+    init(_ storage: ObjectStorage<Habit>) {
+        let due = Query<Habit>(where: #Predicate { !$0.isDone })
         _window = State(wrappedValue: LiveQuery(due, in: storage, limit: 50))
     }
 
     var body: some View {
-        List(window.items) { chore in
-            Text(chore.title)
+        List(window.items) { habit in
+            Text(habit.title)
         }
     }
 }
 
-struct ChorePreview: View {
+struct HabitPreview: View {
     var body: some View {
-        ChoreList(chores: .previewStore(items: [Chore(title: "Water the plants")]))
+        HabitList(habits: .previewStore(items: [Habit(title: "Water the plants")]))
     }
 }
 #endif
