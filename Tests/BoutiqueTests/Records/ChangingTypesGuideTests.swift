@@ -3,23 +3,23 @@ import Boutique
 import Foundation
 import Testing
 
-enum NotesNow {
-    struct Note: Codable, Sendable, Identifiable {
-        var id: String
-        var title: String
-        var isDone = false
+struct Reminder: Codable, Sendable, Identifiable {
+    var id: String
+    var title: String
+    var isDone = false
+}
 
-        init(from decoder: any Decoder) throws {
-            let values = try decoder.container(keyedBy: CodingKeys.self)
-            id = try values.decode(String.self, forKey: .id)
-            title = try values.decode(String.self, forKey: .title)
-            isDone = try values.decodeIfPresent(Bool.self, forKey: .isDone) ?? false
-        }
+extension Reminder {
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        id = try values.decode(String.self, forKey: .id)
+        title = try values.decode(String.self, forKey: .title)
+        isDone = try values.decodeIfPresent(Bool.self, forKey: .isDone) ?? false
     }
 }
 
-extension NotesNow.Note: Queryable {
-    static let indexes = [Index("isDone", \NotesNow.Note.isDone)]
+extension Reminder: Queryable {
+    static let indexes = [Index("isDone", \Reminder.isDone)]
 }
 
 enum NotesOfThreeShapes {
@@ -50,11 +50,11 @@ struct ChangingTypesGuideTests {
     @Test("decodes what lacks a new property, also in queries and by references")
     func newProperty() async throws {
         try await engine.write(Data(#"{"id":"1","title":"Buy milk"}"#.utf8), key: CacheKey("1"))
-        let store = try await Store<NotesNow.Note>(storage: engine)
+        let store = try await Store<Reminder>(storage: engine)
         #expect(store.items.map(\.title) == ["Buy milk"] && store.items.map(\.isDone) == [false])
         #expect(store.undecodable.isEmpty)
-        let storage = ObjectStorage<NotesNow.Note>(storage: engine)
-        let open = Query<NotesNow.Note>(where: #Predicate { !$0.isDone })
+        let storage = ObjectStorage<Reminder>(storage: engine)
+        let open = Query<Reminder>(where: #Predicate { !$0.isDone })
         #expect(try await storage.fetch(open).objects.map(\.id) == ["1"])
         try await storage.createIndexes()
         for number in 2..<300 {
