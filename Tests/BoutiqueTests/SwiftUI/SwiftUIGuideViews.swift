@@ -43,7 +43,7 @@ struct HabitList: View {
         Binding {
             habits[habit.id]?.isDone ?? habit.isDone
         } set: { isDone in
-            Task {
+            Task { @MainActor in
                 do {
                     try await habits.update(id: habit.id) { $0.isDone = isDone }
                 } catch {
