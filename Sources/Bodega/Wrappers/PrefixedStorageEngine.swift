@@ -14,7 +14,7 @@ public import Foundation
 /// of them, under the key that ``KeyHidingStorageEngine`` describes, and reading it throws, so that no collection looks
 /// empty with a wrong keyset. It can be removed by this key, and remains when all items of a collection are removed.
 /// The same is true of a file of a ``DiskStorageEngine`` that has lost the key of its item, because the folder was
-/// copied without extended attributes.
+/// copied without extended attributes, or because Bodega 2 has written it: keep its items in a folder of their own.
 public struct PrefixedStorageEngine: TransformingStorageEngine {
     /// The engine that keeps the items of all collections.
     public let base: any StorageBackend
