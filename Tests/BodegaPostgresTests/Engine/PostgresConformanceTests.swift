@@ -106,6 +106,22 @@ actor Schemas {
             try await database.sql("SET search_path TO \(name); \(text)")
         }
 
+        /// Ends server processes that work for a program, and returns how many were ended.
+        ///
+        /// - Parameters:
+        ///   - application: The name that the program states.
+        ///   - limit: The number after which no more are ended.
+        ///   - isOver: Whether the program has come to its end.
+        func endProcesses(of application: String, upTo limit: Int, until isOver: () -> Bool) async throws -> Int {
+            let end = """
+                SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                WHERE application_name = '\(application)' AND state <> 'idle'
+                """
+            var ended = 0
+            while ended < limit, !isOver() { ended += Int(try await sql(end)) ?? 0 }
+            return ended
+        }
+
         /// The URL for a user with the rights in the guide. The tables must exist.
         func urlOfWriter() async throws -> String {
             try await sql(

@@ -63,13 +63,7 @@ struct PostgresStoresTests {
         }
         let isOver = Locked(false)
         let attack = Task.detached {
-            var ended = 0
-            let end = """
-                SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-                WHERE application_name = '\(name)' AND state <> 'idle'
-                """
-            while isAttacked, ended < 40, !isOver.withLock({ $0 }) { ended += Int(try await schema.sql(end)) ?? 0 }
-            return ended
+            try await schema.endProcesses(of: name, upTo: isAttacked ? 40 : 0) { isOver.withLock { $0 } }
         }
         for move in moves { try await move.value }
         do {

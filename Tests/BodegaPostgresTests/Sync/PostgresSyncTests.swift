@@ -76,13 +76,7 @@ struct PostgresSyncTests {
         let count = TestSizes.transfers
         let isOver = Locked(false)
         let attack = Task.detached {
-            var ended = 0
-            let end = """
-                SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-                WHERE application_name = '\(application)' AND state <> 'idle'
-                """
-            while isAttacked, ended < 20, !isOver.withLock({ $0 }) { ended += Int(try await schema.sql(end)) ?? 0 }
-            return ended
+            try await schema.endProcesses(of: application, upTo: isAttacked ? 20 : 0) { isOver.withLock { $0 } }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for device in devices {

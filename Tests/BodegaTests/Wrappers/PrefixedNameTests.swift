@@ -31,11 +31,7 @@ import Testing
         let engine = DiskStorageEngine(directory: original.directory).prefixed("sheep")
         let keys = ["dolly", "molly", "polly"].map { CacheKey($0) }
         try await engine.write(keys.map { ($0, Data(#"{"id":"\#($0.rawValue)"}"#.utf8)) })
-        // Only names and bytes, as cp -r and tar copy them.
-        for name in try FileManager.default.contentsOfDirectory(atPath: original.directory.url.path) {
-            if name.hasPrefix(".") { continue }
-            try Data(contentsOf: original.file(name)).write(to: copy.file(name))
-        }
+        try Self.copyNamesAndBytes(original, to: copy)
         let base = DiskStorageEngine(directory: copy.directory)
         let copied = base.prefixed("sheep")
         #expect(try await copied.fetchKeys().count == 3)
@@ -51,5 +47,26 @@ import Testing
         #expect(try await base.fetchCount() == 3)
         try await copied.remove(key: try await copied.fetchKeys()[0])
         #expect(try await base.fetchCount() == 2)
+    }
+
+    /// Copies files as cp -r and tar do, without extended attributes.
+    private static func copyNamesAndBytes(_ original: TemporaryFolder, to copy: TemporaryFolder) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: original.path) where !name.hasPrefix(".") {
+            try Data(contentsOf: original.file(name)).write(to: copy.file(name))
+        }
+    }
+
+    @Test("An encrypted item in such a copy can be read by its key, and the error of a list says how to copy")
+    func copiedEncryptedFolder() async throws {
+        let (original, copy, keyset) = (TemporaryFolder(), TemporaryFolder(), EncryptionKeyset())
+        func engine(_ folder: TemporaryFolder) -> EncryptedStorageEngine {
+            DiskStorageEngine(directory: folder.directory).encrypted(with: keyset)
+        }
+        try await engine(original).write(Data("1".utf8), key: CacheKey("dolly"))
+        try Self.copyNamesAndBytes(original, to: copy)
+        let error = await #expect(throws: StorageError.self) { try await engine(copy).fetchAll() }
+        #expect(error?.code == .decryptionFailed && error?.key != nil)
+        #expect(error?.message.contains("extended attributes") == true)
+        #expect(try await engine(copy).fetch(key: CacheKey("dolly")) == Data("1".utf8))
     }
 }

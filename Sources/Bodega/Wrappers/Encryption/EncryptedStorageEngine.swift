@@ -69,16 +69,15 @@ public struct EncryptedStorageEngine: TransformingStorageEngine {
             let item = try EncryptedItem(stored)
             let encryptionKey = currentKeyset.withLock { $0.keys[item.keyID] }
             return try item.decrypt(with: encryptionKey, associatedData(key))
-        } catch let error as StorageError {
-            var (error, reason) = (error, error.message)
+        } catch var error as StorageError {
+            error.key = key
             if error.code == .decryptionFailed, key.isNameOfFile {
-                reason = """
+                error.message = """
                     The item can't be decrypted under the name of its file. If the folder was copied without extended \
                     attributes, which have the keys of the items, copy it again with them, for example with cp -a or \
                     rsync -aX. It can still be read by its key.
                     """
             }
-            error = StorageError(error.code, reason, key: key, file: error.file, cause: error.cause)
             throw error
         }
     }
