@@ -28,6 +28,7 @@ import Testing
         "Sources/Boutique/Documentation.docc/Guides/InSwiftUI.md",
         "docs/Emporium.docc/ChangingSeveralCollections.md", "docs/Emporium.docc/RelatedItems.md",
         "docs/Emporium.docc/OfflineFirst.md", "docs/Emporium.docc/SyncConflicts.md",
+        "docs/Emporium.docc/SyncBackends.md",
     ]
 
     /// The files that must contain these snippets, line by line.
@@ -46,7 +47,8 @@ import Testing
         "Tests/BoutiqueTests/Records/ChangingTypesGuideTests.swift",
         "Tests/BoutiqueTests/SwiftUI/SwiftUIGuideViews.swift",
         "Tests/BoutiqueTests/Queries/RelatedItemsGuideTests.swift", "Tests/BodegaSyncTests/SyncGuideTests.swift",
-        "Tests/BodegaSyncTests/SyncConflictsGuide.swift", "Apps/Server/Tests/BodegaServerTests/ServerGuideTests.swift",
+        "Tests/BodegaSyncTests/SyncConflictsGuide.swift", "Tests/BodegaSyncTests/SyncServiceGuideTests.swift",
+        "Apps/Server/Tests/BodegaServerTests/ServerGuideTests.swift",
     ]
 
     @Test("Every Swift snippet is compiled and run", arguments: documents)

@@ -64,12 +64,30 @@ public struct SyncBatch: Sendable, Hashable {
         public let base: Data?
         /// The new version; `nil` to remove the item.
         public let data: Data?
+
+        /// Creates a change, for example for a test of a ``SyncRemote``.
+        ///
+        /// - Parameters:
+        ///   - collection: The name of the item's collection.
+        ///   - key: The item's key.
+        ///   - base: The version that the item must have; `nil` if there must be no item.
+        ///   - data: The new version; `nil` to remove the item.
+        public init(collection: String, key: CacheKey, base: Data?, data: Data?) {
+            (self.collection, self.key, self.base, self.data) = (collection, key, base, data)
+        }
     }
 
     /// Identifies the changes, so that they are applied once, however often they are sent.
     public let id: UUID
     /// The changes, of different items.
     public let changes: [Change]
+
+    /// Creates changes that belong together, for example for a test of a ``SyncRemote``.
+    ///
+    /// - Parameters:
+    ///   - id: Identifies the changes.
+    ///   - changes: The changes, of different items.
+    public init(id: UUID = UUID(), changes: [Change]) { (self.id, self.changes) = (id, changes) }
 }
 
 /// A part of what has changed.
