@@ -61,7 +61,9 @@ actor NumberedService: SyncRemote {
     }
 
     nonisolated func signals(of collections: [String]) -> AsyncStream<Void> { AsyncStream { $0.finish() } }
+}
 
+extension NumberedService {
     /// All items.
     var items: [String: [CacheKey: Data]] {
         versions.mapValues { $0.compactMapValues(\.data) }.filter { !$0.value.isEmpty }
@@ -74,15 +76,18 @@ actor NumberedService: SyncRemote {
     /// A network that loses each fourth request and each fourth answer, and delivers some requests again, later.
     private final class Network: SyncRemote {
         private struct State {
-            var random = SeededGenerator(seed: Seed.current)
+            var random: SeededGenerator
             var late: [SyncBatch] = []
             var (lostRequests, lostAnswers, copies) = (0, 0, 0)
         }
 
         let service: NumberedService
-        private let state = Locked(State())
+        private let state: Locked<State>
 
-        init(_ service: NumberedService) { self.service = service }
+        init(_ service: NumberedService, seed: UInt64) {
+            self.service = service
+            state = Locked(State(random: SeededGenerator(seed: seed)))
+        }
 
         var maximumItems: Int { service.maximumItems }
 
@@ -148,9 +153,13 @@ actor NumberedService: SyncRemote {
         #expect(await service.items == [:])
     }
 
-    @Test func `Devices of a service agree, and lose nothing, over a network that loses a quarter`() async throws {
-        print("EMPORIUM_SEED=\(Seed.current)")
-        let network = Network(NumberedService())
+    @Test(
+        "Devices of a service agree, and lose nothing, over a network that loses a quarter",
+        arguments: 0..<UInt64(TestSizes.serviceSyncs))
+    func devices(_ number: UInt64) async throws {
+        let seed = Seed.current &+ number
+        if number == 0 { print("devices of a service: EMPORIUM_SEED=\(seed)") }
+        let network = Network(NumberedService(), seed: seed)
         var options = SyncOptions()
         (options.maximumDelay, options.pollInterval) = (.milliseconds(2), .milliseconds(10))
         var devices: [(sync: StorageSync, collections: [SyncedStorageEngine])] = []
@@ -169,7 +178,7 @@ actor NumberedService: SyncRemote {
         }
         for device in devices { try await device.sync.settled() }
         // Each device has members and items of its own, so that the outcome is known without a look at a merge.
-        var random = SeededGenerator(seed: Seed.current)
+        var random = SeededGenerator(seed: seed)
         var members: [[[Int?]]] = Array(repeating: Array(repeating: [nil, nil, nil], count: 3), count: 2)
         var own: [CacheKey: (collection: Int, text: String)] = [:]
         for turn in 1...60 {

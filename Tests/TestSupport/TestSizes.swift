@@ -51,6 +51,8 @@ package enum TestSizes {
     package static let references = size("EMPORIUM_REFERENCES", quick: 60, usual: 100, all: 20_000)
     /// The groups of devices with references that are synchronized after random changes.
     package static let referenceSyncs = size("EMPORIUM_REFERENCE_SYNCS", quick: 5, usual: 30, all: 5_000)
+    /// The groups of devices that are synchronized with a service over a network that loses requests.
+    package static let serviceSyncs = size("EMPORIUM_SERVICE_SYNCS", quick: 3, usual: 20, all: 2_000)
     /// The simulated synchronizations.
     package static let simulations = size("EMPORIUM_SIMULATIONS", quick: 200, usual: 2_000, all: 100_000)
     /// The items that go with one that is removed.
