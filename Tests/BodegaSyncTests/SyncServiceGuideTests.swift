@@ -78,7 +78,9 @@ extension NumberedService {
         private struct State {
             var random: SeededGenerator
             var late: [SyncBatch] = []
-            var (lostRequests, lostAnswers, copies) = (0, 0, 0)
+            var lostRequests = 0
+            var lostAnswers = 0
+            var copies = 0
         }
 
         let service: NumberedService
