@@ -217,6 +217,7 @@ let package = Package(
                 "Bodega", "BodegaTestSupport", "BodegaTesting", "Boutique", "CodableStoreKit", "TestChild",
                 "TestSupport",
                 openCombine,
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
