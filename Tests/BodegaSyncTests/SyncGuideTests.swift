@@ -3,6 +3,7 @@ import BodegaRemote
 import BodegaSync
 import Boutique
 import Foundation
+import TestSupport
 import Testing
 
 struct Note: Codable, Sendable, Identifiable {
@@ -47,6 +48,15 @@ func dealWithRefusedChanges(of sync: StorageSync) async throws {
     }
 }
 
+/// Removes the notes of a person from the device, unless some are not on the server yet.
+func signOut(of sync: StorageSync, in file: SQLiteStorageEngine, at url: URL) async throws -> Bool {
+    await sync.pause()
+    guard try await sync.pending(limit: 1).isEmpty else { return false }
+    try await file.close()
+    try FileManager.default.removeItem(at: url)
+    return true
+}
+
 /// The snippets of the guides, compiled, and run with two databases in place of a file and a server.
 @Suite struct SyncGuideTests {
     @Test func `The guide's policy takes the larger number`() async throws {
@@ -66,5 +76,29 @@ func dealWithRefusedChanges(of sync: StorageSync) async throws {
         try await listConflicts(of: bob)
         try await dealWithRefusedChanges(of: ada)
         #expect(await statusLine(of: ada) == "Everything is up to date.")
+    }
+    @Test func `The guide's sign-out leaves the server as it is, and no notes on the device`() async throws {
+        let (server, folder, key) = (MemoryStorageEngine(), TemporaryFolder(), CacheKey("n"))
+        let url = folder.url.appendingPathComponent("ada.sqlite3")
+        func open() async throws -> (file: SQLiteStorageEngine, notes: SyncedStorageEngine) {
+            let file = try SQLiteStorageEngine(openingFile: url)
+            let sync = try await StorageSync(
+                local: { try file.collection(named: $0) }, remote: { server.collection(named: $0) })
+            return (file, try await sync.collection(named: "notes"))
+        }
+        let first = try await open()
+        await first.notes.sync.pause()
+        try await first.notes.write(Data("1".utf8), key: key)
+        #expect(try await !signOut(of: first.notes.sync, in: first.file, at: url))
+        #expect(try await first.notes.fetch(key: key) == Data("1".utf8))
+        await first.notes.sync.resume()
+        try await first.notes.sync.settled()
+        #expect(try await signOut(of: first.notes.sync, in: first.file, at: url))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+        #expect(try await server.collection(named: "notes").fetch(key: key) == Data("1".utf8))
+        let second = try await open()
+        #expect(try await second.notes.fetch(key: key) == nil)
+        try await second.notes.sync.settled()
+        #expect(try await second.notes.fetch(key: key) == Data("1".utf8))
     }
 }

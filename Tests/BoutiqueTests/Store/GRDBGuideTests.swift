@@ -47,7 +47,8 @@ func importPlayers(from database: any DatabaseReader, into store: Store<Player>)
             #expect(players.map(\.name) == ["Ada\u{301} 1", "Ada\u{301} 2", "Ada\u{301} 3"])
             #expect(players.map(\.score) == [10, 20, 30])
             // 12:34:51.25 on 28 February 2026 in UTC, by `date -u`.
-            #expect(players.map(\.joined.timeIntervalSince1970) == [1_772_282_091.25, 1_772_282_092.25, 1_772_282_093.25])
+            #expect(
+                players.map(\.joined.timeIntervalSince1970) == [1_772_282_091.25, 1_772_282_092.25, 1_772_282_093.25])
             // Only the first import reads it.
             try await database.write { try $0.execute(sql: "DELETE FROM player WHERE score > 0 AND id > 1") }
         }
