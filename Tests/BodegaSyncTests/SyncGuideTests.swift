@@ -49,11 +49,11 @@ func dealWithRefusedChanges(of sync: StorageSync) async throws {
 }
 
 /// Removes the notes of a person from the device, unless some are not on the server yet.
-func signOut(of sync: StorageSync, in file: SQLiteStorageEngine, at url: URL) async throws -> Bool {
+func signOut(of sync: StorageSync, in file: SQLiteStorageEngine) async throws -> Bool {
     await sync.pause()
     guard try await sync.pending(limit: 1).isEmpty else { return false }
     try await file.close()
-    try FileManager.default.removeItem(at: url)
+    try FileManager.default.removeItem(at: file.file)
     return true
 }
 
@@ -89,11 +89,11 @@ func signOut(of sync: StorageSync, in file: SQLiteStorageEngine, at url: URL) as
         let first = try await open()
         await first.notes.sync.pause()
         try await first.notes.write(Data("1".utf8), key: key)
-        #expect(try await !signOut(of: first.notes.sync, in: first.file, at: url))
+        #expect(try await !signOut(of: first.notes.sync, in: first.file))
         #expect(try await first.notes.fetch(key: key) == Data("1".utf8))
         await first.notes.sync.resume()
         try await first.notes.sync.settled()
-        #expect(try await signOut(of: first.notes.sync, in: first.file, at: url))
+        #expect(try await signOut(of: first.notes.sync, in: first.file))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
         #expect(try await server.collection(named: "notes").fetch(key: key) == Data("1".utf8))
         let second = try await open()
