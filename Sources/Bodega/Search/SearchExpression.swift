@@ -71,16 +71,20 @@ public struct SearchExpression: Hashable, Sendable {
 
     /// An expression for texts that match all of several expressions; all texts match none of them.
     public static func all(_ expressions: [SearchExpression]) -> SearchExpression {
-        SearchExpression(.all(expressions.map(\.node)))
+        // One that is built step by step is flat, too.
+        SearchExpression(.all(expressions.flatMap { if case .all(let parts) = $0.node { parts } else { [$0.node] } }))
     }
 
     /// An expression for texts that match at least one of several expressions; no text matches none of them.
     public static func any(_ expressions: [SearchExpression]) -> SearchExpression {
-        SearchExpression(.any(expressions.map(\.node)))
+        SearchExpression(.any(expressions.flatMap { if case .any(let parts) = $0.node { parts } else { [$0.node] } }))
     }
 
     /// An expression for texts that do not match an expression.
+    ///
+    /// The negation of a negation is the expression itself.
     public static func not(_ expression: SearchExpression) -> SearchExpression {
-        SearchExpression(.not(expression.node))
+        if case .not(let node) = expression.node { return SearchExpression(node) }
+        return SearchExpression(.not(expression.node))
     }
 }

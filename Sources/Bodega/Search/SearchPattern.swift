@@ -99,16 +99,29 @@ package struct SearchPattern: Sendable {
     /// A phrase in a part that does not match, or that must not match, is none of them.
     package func reasons(_ isFound: (Int) -> Bool) -> [Int] {
         var reasons: [Int] = []
-        Self.collect(root, isFound, &reasons)
+        _ = Self.collect(root, isFound, &reasons)
         return reasons
     }
 
-    private static func collect(_ node: Node, _ isFound: (Int) -> Bool, _ reasons: inout [Int]) {
-        guard matches(node, isFound) else { return }
+    /// Returns whether a part matches, and adds the phrases because of which it does.
+    private static func collect(_ node: Node, _ isFound: (Int) -> Bool, _ reasons: inout [Int]) -> Bool {
         switch node {
-        case .phrase(let number): reasons.append(number)
-        case .all(let parts), .any(let parts): for part in parts { collect(part, isFound, &reasons) }
-        case .not: break
+        case .phrase(let number):
+            guard isFound(number) else { return false }
+            reasons.append(number)
+            return true
+        case .all(let parts):
+            let count = reasons.count
+            for part in parts where !collect(part, isFound, &reasons) {
+                reasons.removeLast(reasons.count - count)
+                return false
+            }
+            return true
+        case .any(let parts):
+            var matches = false
+            for part in parts where collect(part, isFound, &reasons) { matches = true }
+            return matches
+        case .not(let part): return !matches(part, isFound)
         }
     }
 

@@ -125,11 +125,19 @@ struct ConstantForm {
     private init?<Value: RawRepresentable & Encodable>(rawValue value: Value, dates: DateForm?) {
         guard Mirror(reflecting: value).displayStyle == .enum,
             value.rawValue is String || value.rawValue is any BinaryInteger,
-            let form = ConstantForm(value.rawValue, dates: dates), Self.storedKey(of: value) == form.key
+            let form = ConstantForm(value.rawValue, dates: dates), Self.storedKey(of: value) == form.key,
+            Self.isLikeNoOther(value)
         else { return nil }
         self.init(
             key: form.key, equal: form.equal, all: form.all, isOrdered: false, isExact: form.isExact,
             needsTextIndex: form.needsTextIndex)
+    }
+
+    /// Whether no other case of an enumeration is equal to a value, as far as its cases are known.
+    private static func isLikeNoOther(_ value: Any) -> Bool {
+        func count<Value: CaseIterable & Equatable>(_ value: Value) -> Int { Value.allCases.count { $0 == value } }
+        guard let value = value as? any CaseIterable & Equatable else { return true }
+        return count(value) <= 1
     }
 
     /// The key of a value as it is stored; `nil` if it can't be encoded, so that no item is equal to it.

@@ -24,12 +24,29 @@ struct IndexExperiment<Object: Codable> {
         case leftOut
     }
 
-    /// The values of all kinds that are put into the member: also those that decoders limit, or treat as no value.
+    /// The values of all kinds that are put into the member: also those that decoders limit, round, trim, or treat as no
+    /// value.
     private var variants: [String] {
-        let long = String(repeating: "x", count: 1_000)
-        let texts = wrappedType is UUID.Type ? [] : ["\" aB\u{E9} \"", "\"7\"", "\"\"", "\"\(long)\""]
-        let numbers = ["7", "1.5", "1e9", "0", "-1", "-7"]
+        let long = String(repeating: "x", count: 5_000)
+        let texts =
+            wrappedType is UUID.Type
+            ? [] : ["\" aB\u{E9} \"", #""\n\tx  y\r\n""#, "\"7\"", "\"\"", "\"\(long)\""]
+        let numbers = ["7", "1.5", "1e9", "0", "-1", "-7", "0.123456789012345", "1e-9", "123456789012345.5"]
         return texts + ["true", "false"] + numbers + ["\"6F9619FF-8B86-D011-B42D-00CF4FC964FF\"", "[]", "{}"]
+    }
+
+    /// Other spellings of the raw value of an enumeration, which an `init(rawValue:)` of its own may accept, too.
+    private func spellings(of value: StorageSortKey?) -> [String] {
+        guard isEnumeration else { return [] }
+        switch value {
+        case .text(let text):
+            let others = Set([text.uppercased(), text.lowercased(), text.capitalized, " \(text)", "\(text)\n"])
+            return others.subtracting([text]).compactMap(literal)
+        case .integer(let integer):
+            let (tens, isLarge) = integer.multipliedReportingOverflow(by: 10)
+            return isLarge ? [] : ["\(tens)", "\(-tens)"]
+        default: return []
+        }
     }
 
     func outcome(for object: Object) -> Outcome {
@@ -51,7 +68,7 @@ struct IndexExperiment<Object: Codable> {
         if !isKnown, !isPlain || isEnumeration { return .unknown }
         // Whether an object with a value in the member has that value in the property.
         var isFound = isKnown
-        for variant in variants {
+        for variant in variants + spellings(of: value) {
             switch decode(json, setting: variant, at: index.storageIndex.first.names) {
             case .refused: continue
             case .impossible: return .unknown
@@ -157,18 +174,33 @@ struct IndexExperiment<Object: Codable> {
 
     private func areEqual(_ actual: StorageSortKey, _ expected: StorageSortKey) -> Bool {
         if actual == expected { return true }
-        // The conversion of a date rounds.
-        guard wrappedType == Date.self, let actual = actual.number, let expected = expected.number else {
-            return false
-        }
-        return abs(actual - expected) < 1e-3
+        guard let actual = actual.number, let expected = expected.number else { return false }
+        if let float = wrappedType as? any BinaryFloatingPoint.Type { return areEqual(actual, expected, as: float) }
+        // The conversion of a date to seconds since 2001, and back, rounds.
+        guard wrappedType == Date.self, case .seconds(let factor) = coder.dateForm else { return false }
+        let largest = max(abs(expected / factor), Date.timeIntervalBetween1970AndReferenceDate)
+        return abs(actual - expected) <= 2 * largest.ulp * factor
     }
+
+    /// Whether two numbers are the same one of a type with less precision.
+    private func areEqual<Number: BinaryFloatingPoint>(
+        _ first: Double, _ second: Double, as type: Number.Type
+    ) -> Bool { Number(first) == Number(second) }
 
     private func encoded(_ object: Object) -> Data? {
         do {
             return try coder.encode(object)
         } catch {
             // The caller that encodes it reports this.
+            return nil
+        }
+    }
+
+    /// A text in JSON.
+    private func literal(_ text: String) -> String? {
+        do {
+            return String(decoding: try coder.encode([text]).dropFirst().dropLast(), as: UTF8.self)
+        } catch {
             return nil
         }
     }

@@ -16,13 +16,15 @@ extension ObjectStorage {
     ///   - query: The query.
     ///   - limit: The maximum number of objects. With 0, the page is empty, and its `next` is the given cursor.
     ///   - cursor: The place after which to begin, from ``QueryPage/next`` of a page in the same order. In another
-    ///     order by values of the same types it can't be recognized, and is a place without a meaning.
+    ///     order by values of the same types it can't be recognized, and is a place without a meaning. So that it is
+    ///     short, it has a checksum of a value of more than 1,000 bytes instead of the value.
     ///   - omittingUndecodable: Whether records that can't be decoded or decrypted are omitted, and listed in
     ///     ``QueryPage/undecodable``, instead of ending the query.
     /// - Returns: The objects in the order of the query.
     /// - Throws: A ``StorageError`` if the items could not be read, or one of them not decoded.
-    ///   ``StorageError/Code/invalidArgument`` if the cursor or the query is not valid, or if the
-    ///   item at the cursor was removed from an engine without ``StorageTraits/stablePositions``.
+    ///   ``StorageError/Code/invalidArgument`` if the cursor or the query is not valid, if the item at the cursor was
+    ///   removed from an engine without ``StorageTraits/stablePositions``, or if its value of more than 1,000 bytes, by
+    ///   which the query sorts, has changed.
     public func fetch(
         _ query: Query<Object>, limit: Int = .max, after cursor: QueryCursor? = nil, omittingUndecodable: Bool = false
     ) async throws -> QueryPage<Object> {

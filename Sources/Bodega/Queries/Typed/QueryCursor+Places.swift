@@ -10,7 +10,14 @@ extension QueryCursor {
     private static let maximumSize = 1_000
 
     /// A part for the place of a term that is read from the item.
-    private static let itemPart = "k"
+    ///
+    /// - Parameter bytes: The place, of which the part has the 64-bit FNV-1a hash, so that a change of the item is
+    ///   noticed; `nil` if it can't be encoded.
+    private static func itemPart(_ bytes: (some Sequence<UInt8>)?) -> String {
+        guard let bytes else { return "k" }
+        let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return "k\(String(hash, radix: 16))"
+    }
 
     /// - Parameters:
     ///   - place: The place of the last item of a page.
@@ -20,14 +27,7 @@ extension QueryCursor {
     init(_ place: QueryPlace, key: CacheKey, coder: any ObjectCoder, ranking: SearchRanking?) {
         var parts = ranking.map { [Self.part(of: $0)] } ?? []
         parts += place.keys.indices.map { term in
-            if !place.values.isEmpty, let value = place.values[term] { return Self.part(of: value, coder: coder) }
-            switch place.keys[term] {
-            case .integer(let integer): return "i\(integer)"
-            case .real(let real): return "r\(String(real.bitPattern, radix: 16))"
-            case .text(let text) where text.utf8.count > Self.maximumSize: return Self.itemPart
-            case .text(let text): return "t\(Data(text.utf8).base64EncodedString())"
-            case .none: return "n"
-            }
+            Self.part(of: place.keys[term], place.values.isEmpty ? nil : place.values[term], coder: coder)
         }
         parts.append(String(place.position))
         parts.append(key.kind.rawValue)
@@ -35,19 +35,30 @@ extension QueryCursor {
         self.init(rawValue: parts.joined(separator: "."))
     }
 
+    private static func part(of key: StorageSortKey, _ value: SwiftValue?, coder: any ObjectCoder) -> String {
+        if let value { return part(of: value, coder: coder) }
+        switch key {
+        case .integer(let integer): return "i\(integer)"
+        case .real(let real): return "r\(String(real.bitPattern, radix: 16))"
+        case .text(let text) where text.utf8.count > maximumSize: return itemPart(text.utf8)
+        case .text(let text): return "t\(Data(text.utf8).base64EncodedString())"
+        case .none: return "n"
+        }
+    }
+
     /// The part for a value that Swift compares: its JSON, if that is short, and the value can be decoded from it.
     private static func part(of value: SwiftValue, coder: any ObjectCoder) -> String {
         func encode(_ value: some Encodable) throws -> Data { try json(coder).encode([value]) }
-        guard let encodable = value.value as? any Encodable else { return itemPart }
+        guard let encodable = value.value as? any Encodable else { return itemPart(Data?.none) }
         do {
             let data = try encode(encodable)
             guard data.count <= maximumSize, let same = try decode(type(of: value.value), from: data, coder: coder),
                 !same.isLess(than: value), !value.isLess(than: same)
-            else { return itemPart }
+            else { return itemPart(data) }
             return "v\(data.base64EncodedString())"
         } catch {
             // The next page begins with a read of the item.
-            return itemPart
+            return itemPart(Data?.none)
         }
     }
 
@@ -85,11 +96,16 @@ extension QueryCursor {
             if ordering.isByRelevance {
                 keys.append(try Self.place(part, of: nil, coder: coder).key)
                 values.append(nil)
-            } else if part == Self.itemPart {
+            } else if part.first == "k" {
                 let read = if let itemKeys { itemKeys } else { ordering.keys(of: try await object(item)) }
                 itemKeys = read
+                let value = read.values.isEmpty ? nil : read.values[index]
+                guard part == "k" || part == Self.part(of: read.keys[index], value, coder: coder) else {
+                    throw StorageError(
+                        .invalidArgument, "The item at the cursor was changed. Begin with the first page.", key: item)
+                }
                 keys.append(read.keys[index])
-                values.append(read.values.isEmpty ? nil : read.values[index])
+                values.append(value)
             } else {
                 let place = try Self.place(part, of: terms[index].order, coder: coder)
                 keys.append(place.key)
@@ -103,11 +119,12 @@ extension QueryCursor {
         _ part: Substring, of order: ValueOrder?, coder: any ObjectCoder
     ) throws -> (key: StorageSortKey, value: SwiftValue?) {
         let value = part.dropFirst()
+        var key: StorageSortKey?
         switch part.first {
-        case "i": if let integer = Int64(value) { return (.integer(integer), nil) }
-        case "r": if let bits = UInt64(value, radix: 16) { return (StorageSortKey(Double(bitPattern: bits)), nil) }
-        case "t": if let text = Self.text(value) { return (.text(text), nil) }
-        case "n": if value.isEmpty { return (.none, nil) }
+        case "i": key = Int64(value).map(StorageSortKey.integer)
+        case "r": key = UInt64(value, radix: 16).map { StorageSortKey(Double(bitPattern: $0)) }
+        case "t": key = Self.text(value).map(StorageSortKey.text)
+        case "n": if value.isEmpty { key = StorageSortKey.none }
         case "v":
             guard let order, let data = Data(base64Encoded: String(value)) else { break }
             do {
@@ -119,7 +136,8 @@ extension QueryCursor {
             }
         default: break
         }
-        throw Self.isForeign
+        guard let key, order?.canHave(key) ?? true else { throw Self.isForeign }
+        return (key, nil)
     }
 
     // MARK: Relevance

@@ -26,8 +26,9 @@
 /// error in the log says so, and why, once for each coder.
 ///
 /// The experiment can't notice a decoder that treats some records in another way than the first ones, for example one
-/// that reads an optional property from an older member if the declared one is missing. Don't declare an index over
-/// such a property.
+/// that reads an optional property from an older member if the declared one is missing, or an `init(rawValue:)` of an
+/// enumeration that accepts the former name of a case. Nor does it notice that cases of an enumeration are equal by an
+/// `==` of its own, unless that is `CaseIterable`. Don't declare an index over such a property.
 public protocol Queryable: Codable {
     /// The indexes over the type's properties. By default, there are none.
     static var indexes: [Index<Self>] { get }

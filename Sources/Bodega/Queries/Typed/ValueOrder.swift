@@ -108,6 +108,17 @@ struct ValueOrder {
         StorageSortKeyRanges(.before(.integer(.min)), .before(.integer(-1 << 53)))
             .union(StorageSortKeyRanges(.after(.integer(1 << 53)), .after(.integer(.max)))))
 
+    /// Whether values of the type can have a key, without a value that Swift compares. That of NaN is none.
+    func canHave(_ key: StorageSortKey) -> Bool {
+        switch (key, kind) {
+        case (.none, _): isOptional || kind == .number || kind == .date
+        case (.text, .text), (.text, .uuid): true
+        case (.integer, .bool), (.integer, .integer), (.integer, .number), (.integer, .date): true
+        case (.real, .number), (.real, .date): true
+        default: false
+        }
+    }
+
     var isText: Bool { kind == .text }
 
     /// Whether a stored key is that of the decoded value. Those of other texts and of large integers depend on the

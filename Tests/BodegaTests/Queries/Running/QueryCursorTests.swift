@@ -122,4 +122,60 @@ struct QueryCursorTests {
 extension Int {
     /// A property with which all items are equal.
     fileprivate var zero: Int { 0 }
+
+    private struct Sortable: Codable {
+        var text: String
+        var number = 0
+        var date: Date?
+        var id = UUID()
+    }
+
+    @Test("at an item whose long text was changed is an error, because its place is not known")
+    func changedText() async throws {
+        let folder = TemporaryFolder()
+        let pad = String(repeating: "x", count: 1_200)
+        let query = Query<Sortable>(sortedBy: SortDescriptor(\.text))
+        for engine in try engines(folder) {
+            let storage = ObjectStorage<Sortable>(storage: engine)
+            for name in ["a", "b", "c", "d"] {
+                try await storage.store(Sortable(text: name + pad), forKey: CacheKey(verbatim: name))
+            }
+            let page = try await storage.fetch(query, limit: 2)
+            #expect(page.objectsAndKeys.map(\.key.value) == ["a", "b"])
+            let next = try await storage.fetch(query, limit: 2, after: page.next)
+            #expect(next.objectsAndKeys.map(\.key.value) == ["c", "d"])
+            for text in ["z", "z" + pad] {
+                try await storage.store(Sortable(text: text), forKey: CacheKey(verbatim: "b"))
+                let error = await #expect(throws: StorageError.self) {
+                    try await storage.fetch(query, limit: 2, after: page.next)
+                }
+                #expect(error?.code == .invalidArgument && error?.key == CacheKey(verbatim: "b"))
+            }
+        }
+    }
+
+    @Test("of an order by values of other types is an error, also if the number of terms is the same")
+    func otherTypes() async throws {
+        let storage = ObjectStorage<Sortable>(storage: MemoryStorageEngine())
+        for number in 0..<5 {
+            try await storage.store(Sortable(text: "\(number)", number: number), forKey: CacheKey("\(number)"))
+        }
+        let orders: [[SortDescriptor<Sortable>]] = [
+            [SortDescriptor(\.text)], [SortDescriptor(\.number)], [SortDescriptor(\.date)],
+            [SortDescriptor(\.text), SortDescriptor(\.number)], [SortDescriptor(\.number), SortDescriptor(\.text)],
+        ]
+        for (index, order) in orders.enumerated() {
+            let next = try await storage.fetch(Query(sortedBy: order), limit: 2).next
+            for (other, query) in orders.enumerated() {
+                guard other != index else {
+                    #expect(try await storage.fetch(Query(sortedBy: query), after: next).objects.count == 3)
+                    continue
+                }
+                let error = await #expect(throws: StorageError.self, "\(index), \(other)") {
+                    try await storage.fetch(Query(sortedBy: query), after: next)
+                }
+                #expect(error?.code == .invalidArgument)
+            }
+        }
+    }
 }
