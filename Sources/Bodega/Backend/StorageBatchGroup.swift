@@ -64,13 +64,33 @@ public final class StorageBatchGroup: Sendable {
             let group = StorageBatchGroup(database, batches)
             do {
                 try await group.pass(to: 0)
-                return group.state.withLock { $0.answers.reversed() }
             } catch let error as StorageGroupError {
-                guard let change = error.cause as? ChangeInBetween else { throw error.cause }
-                try Task.checkCancellation()
-                try attempts.fail(change.key)
+                throw error.cause
             }
+            let answers = Array(group.state.withLock { $0.answers.reversed() })
+            if answers.allSatisfy(\.value.wasApplied) { return answers }
+            // Wrappers add conditions that what they have read is still stored. Only the batches' own are an answer.
+            guard try await areMet(batches) else { return answers }
+            try Task.checkCancellation()
+            try attempts.fail(batches.lazy.compactMap { $0.batch.conditions?.first?.key }.first)
         }
+    }
+
+    /// Whether the conditions of all batches are met now; `false` if that can't be told, or if batches that were not
+    /// applied never will be.
+    private static func areMet(
+        _ batches: [(engine: any StorageBackend, batch: StorageBatch)]
+    ) async throws -> Bool {
+        for (engine, batch) in batches {
+            if batch.basis != nil || batch.identifier != nil { return false }
+            guard let conditions = batch.conditions, !conditions.isEmpty else { continue }
+            let request = FetchRequest(conditions.map(\.key), options: ReadOptions(needsOriginal: true))
+            let items = Dictionary(
+                try await engine.fetch(request).value.map { ($0.key, $0.data) }, uniquingKeysWith: { first, _ in first }
+            )
+            guard conditions.allSatisfy({ items[$0.key] == $0.data }) else { return false }
+        }
+        return true
     }
 
     /// The batches of all members.
@@ -152,12 +172,6 @@ public final class StorageBatchGroup: Sendable {
 public struct StorageGroupError: Error {
     /// The error.
     public var cause: any Error
-}
-
-/// An item that a wrapper has read was changed before the group was applied, so nothing was.
-struct ChangeInBetween: Error {
-    /// The key of one of the items that the wrapper has read.
-    var key: CacheKey?
 }
 
 extension StorageError {

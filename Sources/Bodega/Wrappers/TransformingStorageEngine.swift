@@ -283,7 +283,7 @@ extension TransformingStorageEngine {
             stored.operations = try await self.stored(operations)
             stored.conditions = storedConditions
             let answer = try await naming { [stored] in try await base.apply(stored) }
-            // Another part of a group may not have been applied, or the basis be an earlier one.
+            // A group repeats all of its batches. The basis can be an earlier one.
             if answer.value.wasApplied || batch.group != nil || batch.basis != nil { return answer }
             try Task.checkCancellation()
             try attempts.fail(conditions.first?.key)

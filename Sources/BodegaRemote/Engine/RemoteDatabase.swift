@@ -86,8 +86,8 @@ extension RemoteDatabase: StorageDatabase {
         // Also for a batch that has the same effect when it is applied twice: it would undo what others have written in
         // between.
         let effect: RemoteRequests.Effect
+        let identifier = parts.first?.batch.identifier
         if keepsReceipts {
-            let identifier = parts.first?.batch.identifier
             guard parts.allSatisfy({ $0.batch.identifier == identifier }) else {
                 throw StorageError(.invalidArgument, "A wrapper has dropped the identifier of one batch of several.")
             }
@@ -99,6 +99,12 @@ extension RemoteDatabase: StorageDatabase {
         return try requests.read {
             let outcomes: [BatchAnswer] = try part.members().required("outcomes").list()
             guard outcomes.count == parts.count else { throw part.error("an outcome for each batch") }
+            // A caller without conditions does not look at the outcome.
+            let mayBeRefused =
+                identifier != nil || parts.contains { $0.batch.conditions != nil || $0.batch.basis != nil }
+            guard mayBeRefused || outcomes.allSatisfy(\.answer.value.wasApplied) else {
+                throw StorageError(.conflict, "The server has not applied a batch without conditions. Try again.")
+            }
             return outcomes.map(\.answer)
         }
     }

@@ -78,7 +78,10 @@ extension StorageRoutes {
         let origin = try headers[.emporiumOrigin].map { request.mask.masked(try StorageOrigin(header: $0)) }
         var batch = StorageBatch([operation], origin: origin)
         guard headers[.ifMatch] != nil || headers[.ifNoneMatch] != nil else {
-            _ = try await apply([(collection.engine, batch)], claim)
+            guard try await apply([(collection.engine, batch)], claim).allSatisfy(\.value.wasApplied) else {
+                throw StorageError(
+                    .conflict, "The request was given up before, so that it is not carried out any more.", key: key)
+            }
             return
         }
         // The tag is that of an item's bytes, and the batch is applied only if these are still the same.

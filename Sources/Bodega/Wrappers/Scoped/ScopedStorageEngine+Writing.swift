@@ -30,15 +30,9 @@ extension ScopedStorageEngine {
             // It is a place in the log of the base.
             answer.value.commit = nil
             if answer.value.wasApplied { return answer }
-            // Neither the caller's conditions nor others were met.
-            if !checked.isMet { return answer }
+            // Neither the caller's conditions nor others were met. A group repeats all of its batches.
+            if !checked.isMet || batch.group != nil { return answer }
             try Task.checkCancellation()
-            if batch.group != nil {
-                // Unless another batch of the group is the reason, all of them are repeated.
-                let now = try await self.checked(batch)
-                if now.isMet, now.items == checked.items, now.batch.basis == checked.batch.basis { return answer }
-                throw StorageGroupError(cause: ChangeInBetween(key: checked.batch.conditions?.first?.key))
-            }
             try attempts.fail(checked.batch.conditions?.first?.key)
         }
     }
@@ -46,15 +40,13 @@ extension ScopedStorageEngine {
     /// A batch for the base: with conditions that what was checked is still true.
     private struct CheckedBatch {
         var batch: StorageBatch
-        /// The items that were read.
-        var items: [CacheKey: Data] = [:]
         /// Whether the caller's conditions are met. If they are not, the batch is not applied.
         var isMet = true
     }
 
     private func checked(_ batch: StorageBatch) async throws -> CheckedBatch {
         let before = try await items(concerning: batch)
-        var checked = CheckedBatch(batch: batch, items: before.data)
+        var checked = CheckedBatch(batch: batch)
         checked.batch.conditions = before.keys.map { StorageCondition(key: $0, data: before.data[$0]) }
         for condition in batch.conditions ?? [] {
             let data = before.data[condition.key].flatMap { scope.contains($0) ? $0 : nil }
@@ -105,7 +97,7 @@ extension ScopedStorageEngine {
         let condition = StorageCondition(key: key, data: items[key] == nil ? Data() : nil)
         var unmet = StorageBatch([], if: [condition], origin: batch.origin)
         (unmet.group, unmet.identifier) = (batch.group, batch.identifier)
-        return CheckedBatch(batch: unmet, items: items, isMet: false)
+        return CheckedBatch(batch: unmet, isMet: false)
     }
 
     /// The items that a batch reads or changes, and their keys, also of those that don't exist.

@@ -107,22 +107,6 @@ struct QueryCursorTests {
         }
     }
 
-    @Test("of a page without objects begins where the page did")
-    func emptyPage() async throws {
-        let storage = ObjectStorage<Item>(storage: MemoryStorageEngine())
-        for number in 0..<3 { try await storage.store(Item(number: number), forKey: CacheKey("\(number)")) }
-        let page = try await storage.fetch(Query(), limit: 1)
-        let empty = try await storage.fetch(Query(), limit: 0, after: page.next)
-        #expect(empty.objects.isEmpty && empty.next == page.next)
-        let all = try await storage.fetch(Query(), limit: -1)
-        #expect(all.objects.isEmpty)
-    }
-}
-
-extension Int {
-    /// A property with which all items are equal.
-    fileprivate var zero: Int { 0 }
-
     private struct Sortable: Codable {
         var text: String
         var number = 0
@@ -178,4 +162,20 @@ extension Int {
             }
         }
     }
+
+    @Test("of a page without objects begins where the page did")
+    func emptyPage() async throws {
+        let storage = ObjectStorage<Item>(storage: MemoryStorageEngine())
+        for number in 0..<3 { try await storage.store(Item(number: number), forKey: CacheKey("\(number)")) }
+        let page = try await storage.fetch(Query(), limit: 1)
+        let empty = try await storage.fetch(Query(), limit: 0, after: page.next)
+        #expect(empty.objects.isEmpty && empty.next == page.next)
+        let all = try await storage.fetch(Query(), limit: -1)
+        #expect(all.objects.isEmpty)
+    }
+}
+
+extension Int {
+    /// A property with which all items are equal.
+    fileprivate var zero: Int { 0 }
 }
