@@ -6,8 +6,8 @@ protocol SharedTurnMember: AnyObject {
     /// Whether it shows items.
     var hasLoaded: Bool { get }
 
-    /// Takes a turn, in which nothing else changes what the member shows, and calls ``SharedTurns/answer(_:)`` in it.
-    func takeTurn(of turns: SharedTurns)
+    /// Takes a turn, after all that wait for theirs, in which nothing else changes what the member shows.
+    func takeTurn(_ body: @escaping @MainActor () async -> Void)
 
     /// Reads what has changed since what is shown, in a turn, at the moment of the task.
     ///
@@ -37,11 +37,14 @@ protocol SharedTurnMember: AnyObject {
 ///    in a turn of its own is not called.
 /// 4. It reads the logs of all members at one moment of the database, and shows the changes without suspending. So what
 ///    a transaction has changed is shown together.
-/// 5. Transactions are carried out one after the other while all members attend.
-/// 6. Then all members go on.
+/// 5. A transaction takes a turn of each of its members when it is called, so that it comes after the operations that
+///    were called before. It is carried out in the first run that all of them attend in these turns.
+/// 6. Then all members go on, but those that have come for a transaction that waits for another member.
 ///
-/// A member that attends waits for nothing but the run, and the run waits only for members that come to a turn. So no
-/// two of them wait for each other.
+/// A member that attends waits for nothing but the run, and the run waits only for members that come to a turn. The
+/// turns of transactions are in the same order in all members, because they take them without suspending. So no two of
+/// them wait for each other. A turn comes after those that wait already, so no number of transactions holds up the
+/// other operations of a store.
 ///
 /// The main actor guards all state.
 @MainActor
@@ -64,9 +67,22 @@ final class SharedTurns {
     private var members: [ObjectIdentifier: WeakMember] = [:]
     /// The number of members beyond which those that are gone are dropped.
     private var maximumCount = 64
-    /// The members that attend, and what resumes them.
-    private var attending: [ObjectIdentifier: (member: any SharedTurnMember, go: CheckedContinuation<Void, Never>)] =
-        [:]
+    /// A member that attends.
+    private struct Attendance {
+        let member: any SharedTurnMember
+        /// The number of the transaction in whose turn it attends; `nil` for another turn.
+        let transaction: Int?
+        let go: CheckedContinuation<Void, Never>
+    }
+
+    /// A transaction that was called, and is not carried out yet.
+    private struct Transaction {
+        let number: Int
+        let members: [any SharedTurnMember]
+        let body: @MainActor () async -> Void
+    }
+
+    private var attending: [ObjectIdentifier: Attendance] = [:]
     /// Those of them that attend the run.
     private var present: [any SharedTurnMember] = []
     /// The members that are called and do not attend yet.
@@ -75,7 +91,8 @@ final class SharedTurns {
     private var isRunning = false
     /// Whether a member asks to be shown together with the others.
     private var mustShow = false
-    private var transactions: [@MainActor () async -> Void] = []
+    private var transactions: [Transaction] = []
+    private var lastNumber = 0
 
     private struct WeakMember {
         weak var member: (any SharedTurnMember)?
@@ -106,14 +123,15 @@ final class SharedTurns {
     }
 
     /// Lets a called member attend in its turn.
-    func answer(_ member: any SharedTurnMember) async {
+    private func answer(_ member: any SharedTurnMember) async {
         // It may have attended in an earlier turn.
         if called.contains(ObjectIdentifier(member)) { await wait(member) }
     }
 
-    private func wait(_ member: any SharedTurnMember) async {
+    private func wait(_ member: any SharedTurnMember, for transaction: Int? = nil) async {
         await withCheckedContinuation { continuation in
-            attending[ObjectIdentifier(member)] = (member, continuation)
+            attending[ObjectIdentifier(member)] = Attendance(
+                member: member, transaction: transaction, go: continuation)
             called.remove(ObjectIdentifier(member))
             if called.isEmpty { gathered.take()?.resume() }
             start()
@@ -121,9 +139,19 @@ final class SharedTurns {
     }
 
     /// Carries out a transaction while all members attend.
-    func perform<Value: Sendable>(_ transaction: @escaping @MainActor () async throws -> Value) async throws -> Value {
+    ///
+    /// - Parameter members: Those that it reads or changes.
+    func perform<Value: Sendable>(
+        _ members: [any SharedTurnMember], _ transaction: @escaping @MainActor () async throws -> Value
+    ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            transactions.append { continuation.resume(with: await result(transaction)) }
+            lastNumber += 1
+            let number = lastNumber
+            transactions.append(
+                Transaction(number: number, members: members) {
+                    continuation.resume(with: await result(transaction))
+                })
+            for member in members { member.takeTurn { [self] in await wait(member, for: number) } }
             start()
         }
     }
@@ -138,27 +166,46 @@ final class SharedTurns {
     private func run() async {
         while mustShow || !transactions.isEmpty || !attending.isEmpty {
             await gather()
+            let ready = takeReadyTransactions()
             if mustShow {
                 mustShow = false
                 await show()
             }
-            let taken = transactions
-            transactions = []
-            for transaction in taken { await transaction() }
-            // Not those that have come in the meantime.
-            for member in present { attending.removeValue(forKey: ObjectIdentifier(member))?.go.resume() }
+            for transaction in ready { await transaction.body() }
+            // Not those that have come in the meantime, nor those whose transaction waits for another member.
+            for member in present {
+                let (id, waiting) = (ObjectIdentifier(member), transactions.lazy.map(\.number))
+                if let number = attending[id]?.transaction, waiting.contains(number) { continue }
+                attending.removeValue(forKey: id)?.go.resume()
+            }
             present = []
         }
         isRunning = false
     }
 
     private func gather() async {
+        var coming: Set<ObjectIdentifier> = []
+        for transaction in transactions {
+            for member in transaction.members where attending[ObjectIdentifier(member)] == nil {
+                coming.insert(ObjectIdentifier(member))
+            }
+        }
+        called.formUnion(coming)
         for member in loaded where attending[ObjectIdentifier(member)] == nil {
-            called.insert(ObjectIdentifier(member))
-            member.takeTurn(of: self)
+            let isNew = called.insert(ObjectIdentifier(member)).inserted
+            if isNew { member.takeTurn { [self] in await answer(member) } }
         }
         if !called.isEmpty { await withCheckedContinuation { gathered = $0 } }
         present = attending.values.map(\.member)
+    }
+
+    /// Returns the transactions whose members have all come to their turns, in the order of the calls.
+    private func takeReadyTransactions() -> [Transaction] {
+        func isReady(_ transaction: Transaction) -> Bool {
+            transaction.members.allSatisfy { attending[ObjectIdentifier($0)]?.transaction == transaction.number }
+        }
+        defer { transactions.removeAll(where: isReady) }
+        return transactions.filter(isReady)
     }
 
     /// Reads what has changed for all that attend, at one moment, and shows it in one step.

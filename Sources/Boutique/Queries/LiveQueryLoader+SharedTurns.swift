@@ -29,8 +29,8 @@ extension LiveQueryLoader: SharedTurnMember {
         return unshown == nil
     }
 
-    func takeTurn(of turns: SharedTurns) {
-        Task { try await lock.withLock { await turns.answer(self) } }
+    func takeTurn(_ body: @escaping @MainActor () async -> Void) {
+        Task { try await lock.withLock { await body() } }
     }
 
     func catchUpSoon() { log.catchUpSoon() }

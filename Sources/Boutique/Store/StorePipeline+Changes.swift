@@ -155,10 +155,10 @@ extension StorePipeline: SharedTurnMember {
         turns?.join(self)
     }
 
-    func takeTurn(of turns: SharedTurns) {
-        performNext { [self] in
+    func takeTurn(_ body: @escaping @MainActor () async -> Void) {
+        performLater { [self] in
             _ = await result(resolveFailure)
-            await turns.answer(self)
+            await body()
         }
     }
 

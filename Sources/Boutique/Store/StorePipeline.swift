@@ -98,9 +98,9 @@ final class StorePipeline<Item: StorableItem> {
         }
     }
 
-    /// Performs work in the next turn, also while loading has failed.
-    func performNext(_ work: @escaping @MainActor () async -> Void) {
-        queue.prepend(StoreJob(work: .exclusive(work), canRunUnloaded: true) { _ in })
+    /// Performs work in a turn after those that wait, also while loading has failed.
+    func performLater(_ work: @escaping @MainActor () async -> Void) {
+        queue.append(StoreJob(work: .exclusive(work), canRunUnloaded: true) { _ in })
         start()
     }
 

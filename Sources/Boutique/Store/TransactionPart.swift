@@ -121,7 +121,7 @@ func performTransaction<Value: Sendable>(
             mirrored engine can't take part.
             """)
     }
-    return try await shared.perform { try await attempt(parts, body, shared) }
+    return try await shared.perform(parts.map(\.member)) { try await attempt(parts, body, shared) }
 }
 
 /// Carries out a transaction while all members of the database attend.

@@ -175,6 +175,90 @@ struct SharedTurnsTests {
         #expect(watch.wrong.prefix(5) == [], "\(watch.wrong.count) of \(watch.observations)")
     }
 
+    private struct Count: Codable, Identifiable, Equatable {
+        var id: String
+        var n = 0
+    }
+
+    private func stores(inFile: Bool, _ names: [String], _ folder: TemporaryFolder) async throws -> [Store<Count>] {
+        let (memory, file) = (MemoryStorageEngine(), try SQLiteStorageEngine(openingFile: folder.file("a")))
+        var stores: [Store<Count>] = []
+        for name in names {
+            let engine: any StorageEngine =
+                inFile ? try file.collection(named: name) : memory.collection(named: name)
+            stores.append(try await Store<Count>(storage: engine))
+        }
+        return stores
+    }
+
+    @Test(arguments: [false, true])
+    func `A transaction comes after the operations before it, and before those after it`(inFile: Bool) async throws {
+        let folder = TemporaryFolder()
+        let stores = try await stores(inFile: inFile, ["a", "b", "c"], folder)
+        for round in 1...20 {
+            for (first, second) in [(0, 1), (1, 0), (2, 1)] {
+                let (own, other) = (stores[first], stores[second])
+                var seen: [Int?] = []
+                let calls: [@MainActor () async throws -> Void] = [
+                    { try await own.insert(Count(id: "y", n: round)) },
+                    { try await other.insert(Count(id: "x", n: round)) },
+                    { try await own.insert(Count(id: "x", n: round)) },
+                    {
+                        seen = try await own.transaction(with: other) { own, other in
+                            defer {
+                                own.insert(Count(id: "x", n: 1_000 + round))
+                                other.insert(Count(id: "x", n: 1_000 + round))
+                            }
+                            return [own["x"]?.n, other["x"]?.n]
+                        }
+                    },
+                    { try await other.insert(Count(id: "x", n: 2_000 + round)) },
+                    {
+                        try await other.transaction(with: own) { _, own in
+                            seen.append(own["x"]?.n)
+                            own.insert(Count(id: "x", n: 3_000 + round))
+                        }
+                    },
+                    { try await own.update(id: "x") { $0.n += 1 } },
+                ]
+                let tasks = calls.map { call in Task { @MainActor in try await call() } }
+                for task in tasks { try await task.value }
+                #expect(seen == [round, round, 1_000 + round])
+                #expect(own["x"]?.n == 3_001 + round)
+                #expect(other["x"]?.n == 2_000 + round)
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `Transactions that follow one another hold up no operation of any store`(inFile: Bool) async throws {
+        let folder = TemporaryFolder()
+        let stores = try await stores(inFile: inFile, ["a", "b", "c"], folder)
+        for store in stores.prefix(2) { try await store.insert(Count(id: "x")) }
+        var (count, hasEnded) = (0, false)
+        let writers = (0..<3).map { _ in
+            Task { @MainActor in
+                while !hasEnded, count < 1_000 {
+                    count += 1
+                    try await stores[0].transaction(with: stores[1]) { own, other in
+                        try own.update(id: "x") { $0.n += 1 }
+                        try other.update(id: "x") { $0.n += 1 }
+                    }
+                }
+            }
+        }
+        while count < 10 { await Task.yield() }
+        for store in stores {
+            try await store.insert(Count(id: "z"))
+            try await store.reload()
+        }
+        hasEnded = true
+        // Each of the operations waits for a few transactions at most.
+        #expect(count < 200)
+        for writer in writers { try await writer.value }
+        #expect(stores[0]["x"]?.n == count && stores[1]["x"]?.n == count)
+    }
+
     @Test func `To find out whether there are other members, few of them are asked`() throws {
         let turns = SharedTurns.of(try #require(MemoryStorageEngine().database))
         let members = (0..<1_000).map { _ in CountingMember() }
@@ -204,7 +288,7 @@ private final class CountingMember: SharedTurnMember {
         return true
     }
 
-    func takeTurn(of turns: SharedTurns) {}
+    func takeTurn(_ body: @escaping @MainActor () async -> Void) {}
     func readChanges() async throws -> ShownChange? { nil }
     func catchUpSoon() {}
 }
