@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    private func databases(_ folder: TemporaryFolder) throws -> [(any StorageEngine, any StorageEngine)] {
+    private func databases(_ folder: TemporaryFolder) throws -> [(any StorageBackend, any StorageBackend)] {
         let (memory, file) = (MemoryStorageEngine(), try SQLiteStorageEngine(openingFile: folder.file("a")))
         return [
             (memory.collection(named: "a"), memory.collection(named: "b")),
@@ -37,10 +37,12 @@ import Testing
         ]
     }
 
-    private let (key, other) = (CacheKey(verbatim: "k"), CacheKey(verbatim: "o"))
+    private let key = CacheKey(verbatim: "k")
+    private let other = CacheKey(verbatim: "o")
 
     /// What a server does with a request that has an idempotency key.
-    private func write(_ batch: StorageBatch, to engine: any StorageEngine, with notes: any StorageEngine) async throws
+    private func write(_ batch: StorageBatch, to engine: any StorageBackend, with notes: any StorageBackend)
+        async throws
         -> Bool
     {
         let note = StorageBatch(
@@ -51,7 +53,7 @@ import Testing
     @Test(arguments: [false, true])
     func `A scope is left and entered in the meantime, and the write is applied`(_ isConditional: Bool) async throws {
         let folder = TemporaryFolder()
-        let scope = try StorageScope(filter: #"@.owner == "ada""#)
+        let scope = try StorageScope(matching: #"@.owner == "ada""#)
         let own = [Data(#"{"owner":"ada","n":1}"#.utf8), Data(#"{"owner":"ada","n":2}"#.utf8)]
         for (items, notes) in try databases(folder) {
             try await items.write(own[0], key: key)
@@ -84,7 +86,7 @@ import Testing
     @Test func `A condition that is not met is the answer, and nothing is applied`() async throws {
         let folder = TemporaryFolder()
         for (items, notes) in try databases(folder) {
-            let scoped = items.scoped(to: try StorageScope(filter: "@.n > 0"))
+            let scoped = items.scoped(to: try StorageScope(matching: "@.n > 0"))
             let data = Data(#"{"n":1}"#.utf8)
             let unmet = StorageBatch([.write(key: key, data: data)], if: [StorageCondition(key: key, data: data)])
             #expect(try await !write(unmet, to: scoped, with: notes))
