@@ -13,13 +13,14 @@ import Musl
 /// A connection that only reads a file, and the lock that protects its assumptions about the file.
 ///
 /// To read a file in WAL mode, SQLite creates a WAL and an index of it. How a connection can avoid that depends on the
-/// files that exist. With a shared lock on the file, each of the four states lasts until the event in the last column:
+/// files that exist. With a shared lock on the file, each of these states lasts until the event in the last column:
 ///
 /// | state        | files                           | connection                                 | ends when        |
 /// |--------------|---------------------------------|--------------------------------------------|------------------|
 /// | `.journal`   | no WAL mode: a file of Bodega 2 | locks as usual                             | WAL mode is set  |
 /// | `.still`     | WAL mode, no WAL: not in use    | reads the file alone, as an immutable one  | a WAL appears    |
 /// | `.abandoned` | a WAL, but no index: a crash    | keeps an index in memory                   | an index appears |
+/// | `.outdated`  | an index that is not of the WAL | keeps an index in memory                   | the WAL changes  |
 /// | `.live`      | a WAL and an index              | uses them; the index is opened for reading | never            |
 ///
 /// 1. Opening takes the shared lock, determines the state, and opens the connection for it. In the states `.journal`
@@ -27,12 +28,16 @@ import Musl
 /// 2. A read takes the lock if necessary, and checks the state.
 /// 3. It reads and rechecks the state. If either check fails, the result is discarded, and the caller opens another.
 ///
+/// A program that was killed in its first transaction leaves an index with other salts than those of the WAL. Without a
+/// program that is alive, SQLite does not read such an index, but waits for another one. So long as that has not come,
+/// the WAL says what is committed: one that was begun again, but not written since, is in the file already.
+///
 /// Only a program with the file's exclusive lock removes a WAL and an index, so they can't be replaced unnoticed
 /// between two checks. A session has no lock for its own state: ``SQLiteReader`` uses it from one thread at a time.
 final class SQLiteReadSession {
 
     enum State {
-        case journal, still, abandoned, live
+        case journal, still, abandoned, outdated, live
     }
 
     private let raw: SQLiteRawFile
@@ -43,6 +48,8 @@ final class SQLiteReadSession {
     private let state: State
     /// Identifies the WAL, if there was one.
     private let logIdentity: SQLiteReadRegistry.Identity?
+    /// The size and the header of the WAL, which change with each transaction.
+    private let log: SQLiteLogFile?
     private let queue: DatabaseQueue
     /// Whether a view hides a table of Bodega 2, which lacks a column.
     private let hidesTable: Bool
@@ -60,6 +67,7 @@ final class SQLiteReadSession {
             self.identity = identity
             self.state = found
             self.logIdentity = SQLiteReadRegistry.Identity(raw.path + "-wal")
+            self.log = found == .outdated ? SQLiteLogFile(raw.path + "-wal") : nil
             self.queue = try Self.open(raw.path, found, lockTimeout)
             self.hidesTable = try queue.unsafeRead(SQLiteReadView.hidesTable)
         } catch {
@@ -82,7 +90,7 @@ final class SQLiteReadSession {
 
     /// Whether the lock is held between reads. In the state `.live`, the connection itself holds it; with a journal, it
     /// would prevent other programs from writing.
-    private var keepsLock: Bool { state == .still || state == .abandoned }
+    private var keepsLock: Bool { state != .journal && state != .live }
 
     /// Reads, if the state of the file is unchanged.
     ///
@@ -114,6 +122,9 @@ final class SQLiteReadSession {
         case .abandoned:
             // The WAL must be the open one: another reader of the process may have released the lock by closing it.
             return !Self.exists(raw.path + "-shm") && SQLiteReadRegistry.Identity(raw.path + "-wal") == logIdentity
+        case .outdated:
+            return SQLiteReadRegistry.Identity(raw.path + "-wal") == logIdentity
+                && SQLiteLogFile(raw.path + "-wal") == log
         case .live: return true
         }
     }
@@ -123,7 +134,11 @@ final class SQLiteReadSession {
         // https://www.sqlite.org/fileformat.html#file_format_version_numbers
         guard try raw.bytes(19..<20) == [2] else { return .journal }
         guard exists(raw.path + "-wal") else { return .still }
-        return exists(raw.path + "-shm") ? .live : .abandoned
+        guard exists(raw.path + "-shm") else { return .abandoned }
+        guard let log = SQLiteLogFile(raw.path + "-wal"), let index = SQLiteIndexFile(raw.path + "-shm") else {
+            return .live
+        }
+        return index.salts == log.salts ? .live : .outdated
     }
 
     private static func exists(_ path: String) -> Bool {
@@ -142,7 +157,7 @@ final class SQLiteReadSession {
             try db.addToLockHolders()
             db.setLockTimeout(lockTimeout)
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
-            if state == .abandoned {
+            if state == .abandoned || state == .outdated {
                 try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
                 // Otherwise closing would remove an empty WAL.
                 var isPersistent: Int32 = 1
@@ -155,7 +170,7 @@ final class SQLiteReadSession {
             case .journal: "mode=ro"
             case .still: "mode=ro&immutable=1"
             // An index in memory needs an exclusive lock, which a reader can't get. `raw` holds a shared one.
-            case .abandoned: "mode=ro&vfs=unix-none"
+            case .abandoned, .outdated: "mode=ro&vfs=unix-none"
             case .live: "mode=ro&readonly_shm=1"
             }
         return try DatabaseQueue(path: SQLiteRawFile.uri(path, query), configuration: configuration)
