@@ -73,6 +73,18 @@ public protocol StorageReferences: Sendable {
     ///
     /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if two are of one member.
     func declareReferences(_ references: [StorageReference]) async throws
+
+    /// Whether a reference of any collection names items of this one, so that more can follow from a removal.
+    ///
+    /// By default, this is `true`. Then a store writes each removal in a batch of its own, apart from what was called
+    /// after it.
+    ///
+    /// - Throws: A ``StorageError``.
+    func isReferenced() async throws -> Bool
+}
+
+extension StorageReferences {
+    public func isReferenced() async throws -> Bool { true }
 }
 
 extension [StorageReference] {

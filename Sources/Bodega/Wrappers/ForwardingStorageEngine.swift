@@ -152,6 +152,15 @@ private struct ForwardedReferences: StorageReferences {
         return references
     }
 
+    func isReferenced() async throws -> Bool {
+        var isReferenced = true
+        _ = try await engine.forward(.fetchReferences) {
+            isReferenced = try await base.isReferenced()
+            return StorageAnswer(StorageDone())
+        }
+        return isReferenced
+    }
+
     func declareReferences(_ references: [StorageReference]) async throws {
         _ = try await engine.forward(.declareReferences(references)) {
             try await base.declareReferences(references)

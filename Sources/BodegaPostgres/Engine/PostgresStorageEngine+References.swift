@@ -21,6 +21,8 @@ extension PostgresStorageEngine: StorageReferences {
         return try (0..<rows.count).map { try ReferenceTable.reference(rows, $0) }
     }
 
+    public func isReferenced() async throws -> Bool { try await !fetchLinks(to: [collectionName]).isEmpty }
+
     /// Declares the references of the collection, in place of all earlier ones. Items that are stored are not examined.
     ///
     /// The first declaration in a database creates the table `emporium_references`, for which the user must have the

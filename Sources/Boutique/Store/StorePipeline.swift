@@ -206,7 +206,8 @@ final class StorePipeline<Item: StorableItem> {
             for job in jobs { job.finish(resolved) }
             return []
         }
-        let (jobs, steps) = plan(jobs)
+        let (jobs, steps, later) = await plan(jobs)
+        for job in later.reversed() { queue.prepend(job) }
         if jobs.isEmpty { return [] }
         let isPlanned = jobs[0].isTransaction
         let written = await records.write(
@@ -255,11 +256,17 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     /// Determines the steps of each job. The bodies of transactions run here, each on top of the earlier ones.
-    private func plan(_ jobs: [StoreJob<Item>]) -> (jobs: [StoreJob<Item>], steps: [[StoreStep<Item>]]) {
+    ///
+    /// - Returns: The jobs to write, their steps, and the jobs for later batches: what follows from a removal, because of
+    ///   references, precedes all that was called after it.
+    private func plan(
+        _ jobs: [StoreJob<Item>]
+    ) async -> (jobs: [StoreJob<Item>], steps: [[StoreStep<Item>]], later: [StoreJob<Item>]) {
         var planned: [StoreJob<Item>] = []
         var steps: [[StoreStep<Item>]] = []
+        var isReferenced: Bool?
         let pending = TransactionOverlay(on: model, key: records.coding.key)
-        for job in jobs {
+        for (number, job) in jobs.enumerated() {
             switch job.work {
             case .exclusive: preconditionFailure("An exclusive job must not share a batch.")
             case .steps(let known):
@@ -274,10 +281,14 @@ final class StorePipeline<Item: StorableItem> {
                     steps.append(transaction.steps)
                 } catch {
                     job.finish(.failure(error))
+                    continue
                 }
             }
+            guard number < jobs.count - 1, steps.last?.contains(where: \.isRemoval) ?? false else { continue }
+            if isReferenced == nil { isReferenced = await records.isReferenced() }
+            if isReferenced ?? true { return (planned, steps, Array(jobs[(number + 1)...])) }
         }
-        return (planned, steps)
+        return (planned, steps, [])
     }
 
     /// Retries each job of a failed batch in its own batch, because one job may have made it fail. A single job fails.

@@ -174,6 +174,8 @@ extension MemoryStorageEngine: StorageReferences {
 
     public func fetchReferences() async throws -> [StorageReference] { collections.references(of: collection.name) }
 
+    public func isReferenced() async throws -> Bool { !collections.links(to: [collection.name]).isEmpty }
+
     /// Declares the references of the collection, for as long as its items exist. To find the items that name a removed
     /// one, all items are read, unless there is an index over the member.
     public func declareReferences(_ references: [StorageReference]) async throws {

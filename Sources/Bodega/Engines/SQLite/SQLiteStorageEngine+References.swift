@@ -18,6 +18,14 @@ extension SQLiteStorageEngine: StorageReferences {
         }
     }
 
+    public func isReferenced() async throws -> Bool {
+        try await core.readMany { [table] db in
+            let targets = try SQLiteReferences.all(in: db).map(\.reference.target)
+            guard !targets.isEmpty, let name = try SQLiteCollections.name(of: table, in: db) else { return false }
+            return targets.contains { $0.hasSameBytes(as: name) }
+        }
+    }
+
     public func declareReferences(_ references: [StorageReference]) async throws {
         try references.check()
         try await core.writeUnreported { [table] db in

@@ -60,6 +60,9 @@ public struct CachedStorageEngine: ForwardingStorageEngine {
             return try await forward(.apply(batch)) { try await base.apply(batch) }
         }
         if !answer.value.wasApplied { cache.invalidate((batch.conditions ?? []).map(\.key)) }
+        // What has followed from a removal, because of references, has no place in the log.
+        let mayHaveFollowed = base.references != nil && batch.operations.contains(where: \.isRemoval)
+        if mayHaveFollowed, answer.value.wasApplied, answer.value.commit == nil { cache.clear() }
         return answer
     }
 

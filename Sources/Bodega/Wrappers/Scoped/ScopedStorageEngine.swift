@@ -222,6 +222,7 @@ private struct ScopedIndexes: StorageIndexes {
 
     /// Without those for searches if the scope has a filter.
     func fetchIndexes() async throws -> Set<StorageIndex> {
+        try scope.require(.read, "read indexes")
         let indexes = try await base.fetchIndexes()
         return scope.condition == nil ? indexes : indexes.filter { $0.searchForm == nil }
     }
@@ -232,7 +233,8 @@ private struct ScopedIndexes: StorageIndexes {
         _ index: StorageIndex, progress: @escaping @Sendable (_ examined: Int, _ total: Int) -> Void
     ) async throws {
         if index.searchForm != nil, scope.condition != nil { throw StorageError.searchesInScope }
-        if !scope.rights.contains(.manage), try await base.fetchIndexes().contains(index) { return }
+        let isReader = scope.rights.contains(.read) && !scope.rights.contains(.manage)
+        if isReader, try await base.fetchIndexes().contains(index) { return }
         try scope.require(.manage, "create indexes")
         try await base.createIndex(index, progress: progress)
     }
@@ -252,6 +254,8 @@ private struct ScopedReferences: StorageReferences {
         try scope.require(.read, "read references")
         return try await base.fetchReferences()
     }
+
+    func isReferenced() async throws -> Bool { try await base.isReferenced() }
 
     func declareReferences(_ references: [StorageReference]) async throws {
         if !scope.rights.contains(.manage), Set(try await base.fetchReferences()) == Set(references) { return }

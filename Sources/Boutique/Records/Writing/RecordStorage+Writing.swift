@@ -92,6 +92,17 @@ extension RecordStorage {
         return written
     }
 
+    /// Whether more can follow from the removal of a record, because of references.
+    func isReferenced() async -> Bool {
+        guard let references = engine.references else { return false }
+        do {
+            return try await references.isReferenced()
+        } catch {
+            // It may be.
+            return true
+        }
+    }
+
     /// Determines what has changed since the store's cursor, after a write whose place in the log may be known.
     private func changes(
         since cursor: StorageCursor, after written: WrittenOperations<Item>, _ commit: StorageCommit?
@@ -171,6 +182,11 @@ private struct EncodedItems<Item: StorableItem>: Sendable {
 }
 
 extension StoreStep {
+    /// Whether it can remove items.
+    var isRemoval: Bool {
+        if case .insert = self { false } else { true }
+    }
+
     fileprivate var insertedItems: [Item] {
         if case .insert(let items) = self { items } else { [] }
     }
