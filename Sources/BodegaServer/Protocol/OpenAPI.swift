@@ -104,9 +104,9 @@ let openAPI = #"""
             "responses": {
               "200": {
                 "description": "\#
-                For each collection, in their order: changes, items if they are wanted, and then a line with \"part\" \#
-                and a cursor, or \"gap\". The collections must be in one database, and a client that may see only \#
-                the items of one that match a filter is refused.",
+    For each collection, in their order: changes, items if they are wanted, and then a line with \"part\" \#
+    and a cursor, or \"gap\". The collections must be in one database, and a client that may see only \#
+    the items of one that match a filter is refused.",
                 "content": {"application/x-ndjson": {"schema": {"type": "string"}}}
               },
               "401": {"$ref": "#/components/responses/Unauthorized"},
@@ -343,7 +343,7 @@ let openAPI = #"""
           "post": {
             "operationId": "queryItems",
             "summary": "Reads the items that meet a filter, a page at a time, or counts them. Indexes answer what \#
-            they can.",
+    they can.",
             "requestBody": {
               "required": true,
               "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Query"}}}
@@ -351,8 +351,8 @@ let openAPI = #"""
             "responses": {
               "200": {
                 "description": "\#
-                The items of the page, and then the text to pass as `after` for the next page, if there is one. Or \#
-                the number.",
+    The items of the page, and then the text to pass as `after` for the next page, if there is one. Or \#
+    the number.",
                 "content": {"application/x-ndjson": {"schema": {"type": "string"}}}
               },
               "401": {"$ref": "#/components/responses/Unauthorized"},
@@ -508,7 +508,7 @@ let openAPI = #"""
           "put": {
             "operationId": "declareReferences",
             "summary": "Declares the references, in place of all earlier ones. An index over a path, which finds the \#
-            items that name a removed one, has to be created by itself.",
+    items that name a removed one, has to be created by itself.",
             "requestBody": {
               "required": true,
               "content": {
@@ -595,11 +595,11 @@ let openAPI = #"""
             "name": "Idempotency-Key",
             "in": "header",
             "description": "\#
-            A text that distinguishes the request from others of the client, or, if it is a random UUID, of all: \#
-            then one whose token was replaced can send the request again. If it was carried out, it is not carried \#
-            out again, and if its conditions were not met, it never will be. A request with the key but another \#
-            content is refused with the code identifierUsed. \#
-            A list of no batches takes the key, so that what comes later with it is refused.",
+    A text that distinguishes the request from others of the client, or, if it is a random UUID, of all: \#
+    then one whose token was replaced can send the request again. If it was carried out, it is not carried \#
+    out again, and if its conditions were not met, it never will be. A request with the key but another \#
+    content is refused with the code identifierUsed. \#
+    A list of no batches takes the key, so that what comes later with it is refused.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!#-~]+$"}
           },
           "origin": {
@@ -1042,8 +1042,8 @@ let openAPI = #"""
                 "type": "string",
                 "maxLength": 4096,
                 "description": "\#
-                A filter expression of RFC 9535 without queries for several values, such as @.isDone == false; by \#
-                default all items, or with an order those that are text in UTF-8."
+    A filter expression of RFC 9535 without queries for several values, such as @.isDone == false; by \#
+    default all items, or with an order those that are text in UTF-8."
               },
               "order": {
                 "type": "array",

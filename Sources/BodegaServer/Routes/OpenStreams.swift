@@ -16,29 +16,38 @@ final class OpenStreams: Sendable {
     /// The number of all.
     var count: Int { state.withLock { $0.total } }
 
-    /// Runs a closure as one of the streams of a client.
+    /// Takes the place of one more stream of a client.
     ///
+    /// - Returns: The place, which is given back with the last reference to it.
     /// - Throws: ``RequestRefusal/tooManyStreams`` or ``RequestRefusal/isBusy``.
-    func run<Value>(of client: StorageClient, _ body: () async throws -> Value) async throws -> Value {
+    func take(for client: StorageClient) throws -> Place {
         let id = ExactText(client.id)
         try state.withLock { state in
             try check(id, state)
             state.byClient[id, default: 0] += 1
             state.total += 1
         }
-        defer {
-            state.withLock { state in
-                let count = state.byClient[id, default: 1] - 1
-                state.byClient[id] = count > 0 ? count : nil
-                state.total -= 1
-            }
-        }
-        return try await body()
+        return Place(self, id)
     }
 
-    /// Checks that a client may have one more.
-    func check(_ client: StorageClient) throws {
-        try state.withLock { try check(ExactText(client.id), $0) }
+    private func giveBack(of client: ExactText) {
+        state.withLock { state in
+            let count = state.byClient[client, default: 1] - 1
+            state.byClient[client] = count > 0 ? count : nil
+            state.total -= 1
+        }
+    }
+
+    /// The place of a stream.
+    final class Place: Sendable {
+        private let streams: OpenStreams
+        private let client: ExactText
+
+        fileprivate init(_ streams: OpenStreams, _ client: ExactText) {
+            (self.streams, self.client) = (streams, client)
+        }
+
+        deinit { streams.giveBack(of: client) }
     }
 
     private func check(_ client: ExactText, _ state: State) throws {

@@ -14,7 +14,7 @@ extension StorageRoutes {
     /// `gap` says so, and the client reads all items.
     func events(_ request: ClientRequest, in collection: ClientCollection) async throws -> Response {
         guard let log = collection.engine.log else { throw StorageError.noLog }
-        try streams.check(request.client)
+        let place = try streams.take(for: request.client)
         let last =
             request.request.headers[.lastEvent] ?? request.request.uri.queryParameters["since"].map { String($0) }
         // It comes back as the identifier of the first event, of which it must be one line.
@@ -25,14 +25,12 @@ extension StorageRoutes {
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
             body: ResponseBody { writer in
+                defer { withExtendedLifetime(place) {} }
                 let output = EventWriter(writer)
                 let wakeup = StreamWakeup(expiresAt: request.client.expiresAt)
                 try await request.request.body.consumeWithInboundCloseHandler { _ in
-                    try await streams.run(of: request.client) {
-                        try await eventStreams.withStream(of: collection.engine, log, wakeup) { changes in
-                            try await send(
-                                changes, of: collection.name, since: start, to: output, request, wakeup)
-                        }
+                    try await eventStreams.withStream(of: collection.engine, log, wakeup) { changes in
+                        try await send(changes, of: collection.name, since: start, to: output, request, wakeup)
                     }
                 } onInboundClosed: {
                     wakeup.wake(.end)

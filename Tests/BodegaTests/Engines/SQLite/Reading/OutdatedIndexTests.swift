@@ -82,7 +82,7 @@ import Testing
         }
         // What SQLite itself finds in a copy.
         let table = engine.table.name
-        let expected = try DatabaseQueue(path: file("c").path).write { db in
+        let expected = try await DatabaseQueue(path: file("c").path).write { db in
             try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.quotedDatabaseIdentifier)") ?? 0
         }
         #expect(missing == 0 ? expected == 3 : expected == 2)
