@@ -19,7 +19,8 @@ struct ServeCommand: ConsoleCommand {
             is a program with the engine of BodegaRemote, or any other that speaks HTTP.
 
             A collection is served under its name, and that without a name as "_". If the store's address names a \
-            collection, only that is served. The collection with the tokens is never served, and neither are those \
+            collection, only that is served. With a keyset it must name one, because the others have keys of their own. \
+            The collection with the tokens is never served, and neither are those \
             whose names begin with emporium-: in emporium-receipts the server notes which changes it has made, so \
             that a client can send a change again whose answer was lost.
 
@@ -137,6 +138,10 @@ struct ServeCommand: ConsoleCommand {
                 where OpenStore.namesWithoutCollection.contains(name) {
                     console.complain("note: the collection \"\(name)\" is not served, because of its name.")
                 }
+            }
+            if store.address.collection == nil, store.encryption != nil, try await store.collectionNames() != nil {
+                console.complain(
+                    "note: with a keyset, only the collection without a name is served, as \"_\". Name one with #NAME.")
             }
             console.interruption.listen()
             guard let tokens else {

@@ -35,8 +35,13 @@ extension StorageError {
         // Its message and key name an item that the client may not see.
         if code == .referenced { return StorageError(code, "Another item names an item that is to be removed.") }
         var error = StorageError(code, isWhole ? message : "The server can't carry this out: \(code).", key: key)
-        error.retryAfter = retryAfter
+        error.retryAfter = retryAfterForClient
         return error
+    }
+
+    /// The time after which to send the request again. A problem of the database can be over at any moment.
+    private var retryAfterForClient: Duration? {
+        retryAfter ?? (status == .serviceUnavailable ? .seconds(1) : nil)
     }
 
     /// The response for the error, a problem of RFC 9457.
@@ -48,7 +53,7 @@ extension StorageError {
             forClient.add(to: &object)
         }
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
-        if let retryAfter { headers[.retryAfter] = String(retryAfter.roundedUpSeconds) }
+        if let retryAfterForClient { headers[.retryAfter] = String(retryAfterForClient.roundedUpSeconds) }
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 }

@@ -74,6 +74,10 @@ extension StorageRoutes {
         _ operation: StorageOperation, _ request: ClientRequest, _ claim: Receipts.Claim?,
         in collection: ClientCollection, key: CacheKey
     ) async throws {
+        // Before the comparison of tags, which takes a note that the condition was not met.
+        guard request.client.scope(of: collection.name)?.rights.contains(.write) ?? false else {
+            throw StorageError(.permissionDenied, "The right to write items is missing here.")
+        }
         let headers = request.request.headers
         let origin = try headers[.emporiumOrigin].map { request.mask.masked(try StorageOrigin(header: $0)) }
         var batch = StorageBatch([operation], origin: origin)

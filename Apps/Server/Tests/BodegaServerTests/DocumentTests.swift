@@ -159,4 +159,20 @@ struct DocumentTests {
         #expect(second.contains("\"key\":\"new\"") && !second.contains("\"key\":\"2\""), "\(second)")
         #expect(try await follow(since: "of-another-server", to: "gap").contains("event: gap"))
     }
+
+    @Test("reads no runs of spaces")
+    func spaces() async throws {
+        let text = try await ProgramRun("curl", ["--silent", "\(server.url)/v1/openapi.json"]).output
+        func texts(_ value: Any) -> [String] {
+            switch value {
+            case let object as [String: Any]: object.values.flatMap(texts)
+            case let list as [Any]: list.flatMap(texts)
+            case let text as String: [text]
+            default: []
+            }
+        }
+        let all = texts(try JSONSerialization.jsonObject(with: Data(text.utf8)))
+        #expect(all.count > 500)
+        #expect(all.filter { $0.hasPrefix(" ") || $0.contains("  ") } == [])
+    }
 }

@@ -231,6 +231,25 @@ struct LimitTests {
         withExtendedLifetime(open) {}
     }
 
+    @Test("has a maximum number of streams of a client, also of those that are asked for at the same time")
+    func streamsTogether() async throws {
+        let server = try await server { $0.limits.streams = 5 }
+        let token = try await token()
+        let answers = try await withThrowingTaskGroup(of: HTTPClientResponse.self) { group in
+            for _ in 0..<30 { group.addTask { try await response(server, "/events", token) } }
+            return try await group.reduce(into: [HTTPClientResponse]()) { $0.append($1) }
+        }
+        var open: [HTTPClientResponse.Body.AsyncIterator] = []
+        for answer in answers where answer.status == .ok {
+            var parts = answer.body.makeAsyncIterator()
+            // None was answered, and then cut.
+            #expect(try await parts.next().map { String(buffer: $0) }?.contains("begin") ?? false)
+            open.append(parts)
+        }
+        #expect(open.count == 5 && answers.count { $0.status == .tooManyRequests } == 25)
+        withExtendedLifetime(open) {}
+    }
+
     // MARK: Bodies
 
     @Test("has a maximum size of bodies", arguments: [true, false])

@@ -77,6 +77,27 @@ struct ReceiptTests {
         }
     }
 
+    @Test("take no notes of a client that may not write", arguments: ["PUT", "DELETE"])
+    func readers(_ method: String) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let database = try database()
+        let tokens = AccessTokens(storage: try database.collection(named: "tokens"))
+        let (token, _) = try await tokens.create(name: "Ada", grants: [AccessGrant(collection: "a", rights: [.read])])
+        try await database.collection(named: "a").write(Data("1".utf8), key: CacheKey("k"))
+        let server = try await TestServer(access: tokens, try collections(database))
+        for condition in [["If-Match": "\"other\""], ["If-None-Match": "*"], [:]] {
+            var request = HTTPClientRequest(url: "\(server.url)/v1/collections/a/items/k")
+            request.method = HTTPMethod(rawValue: method)
+            request.headers.add(name: "Authorization", value: "Bearer \(token)")
+            request.headers.add(name: "Idempotency-Key", value: UUID().uuidString)
+            for (name, value) in condition { request.headers.add(name: name, value: value) }
+            if method == "PUT" { request.body = .bytes(ByteBuffer(string: "2")) }
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+            #expect(response.status == .forbidden)
+        }
+        #expect(try await database.collection(named: "receipts").fetchCount() == 0)
+    }
+
     /// The response to a request, by a client that shares no code with ours.
     private func send(
         _ server: TestServer, _ body: String?, key: String?, _ method: HTTPMethod = .POST, _ path: String = "batch",

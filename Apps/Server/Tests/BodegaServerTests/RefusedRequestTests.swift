@@ -236,4 +236,23 @@ struct RefusedRequestTests {
         #expect(!refused.body.contains("hidden") && !refused.body.contains("parent"), "\(refused)")
         #expect(try await send(server, "collections/notes/references", nil, .GET, token: writer).status == 403)
     }
+
+    /// An engine whose database can't be reached.
+    private struct Lost: ForwardingStorageEngine {
+        let base: any StorageBackend
+
+        func forward<Value: StorageAnswerValue>(
+            _ call: StorageCall, _ body: () async throws -> StorageAnswer<Value>
+        ) async throws -> StorageAnswer<Value> { throw StorageError(.unreachable, "The database is gone.") }
+    }
+
+    @Test("say when to send them again, if the database can't be reached")
+    func retryAfter() async throws {
+        let server = try await TestServer(["notes": Lost(base: MemoryStorageEngine())])
+        let request = HTTPClientRequest(url: "\(server.url)/v1/collections/notes/items/a")
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        #expect(response.status == .serviceUnavailable)
+        let seconds = response.headers.first(name: "Retry-After").flatMap { Int($0) }
+        #expect(try #require(seconds) >= 1)
+    }
 }

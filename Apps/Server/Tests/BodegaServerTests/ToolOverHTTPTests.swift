@@ -215,7 +215,7 @@ struct ToolOverHTTPTests {
     func tokens() async throws {
         try await makeFile("a.db")
         var tokens: [String] = []
-        for grant in [["--on", "notes", "--where", #"@.born > 1990"#], ["--rights", "read"]] {
+        for grant in [["--on", "notes", "--where", #"@.born > 1990"#], ["--rights", "read"], ["--rights", "write"]] {
             let created = try await tool.run(["token", "create", tool.path("a.db") + "#tokens", "Test"] + grant)
             tokens.append(created.text.trimmingCharacters(in: .newlines))
         }
@@ -245,6 +245,11 @@ struct ToolOverHTTPTests {
         let read = try await tool.run(["get", url, "n1"], ["BODEGA_TOKEN": tokens[1]])
         let written = try await tool.run(["put", url, "n1"], ["BODEGA_TOKEN": tokens[1]])
         #expect(read.status == 0 && written.status == 1 && written.errors.contains("permissionDenied"))
+
+        // That says nothing about the store.
+        let unread = try await tool.run(["verify", url, "--quiet"], ["BODEGA_TOKEN": tokens[2]])
+        #expect(unread.status == 1 && unread.errors.contains("permissionDenied") && !unread.errors.contains("Restore"))
+        #expect(unread.text.isEmpty)
 
         for (arguments, environment, reason) in [
             (["count", url], [:], "Give it with BODEGA_TOKEN or --token-file"),
