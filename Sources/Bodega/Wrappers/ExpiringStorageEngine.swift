@@ -144,7 +144,7 @@ extension ExpiringStorageEngine {
 
 extension StorageEngine {
 
-    /// Returns an engine whose items expire.
+    /// Returns an engine whose items expire. It has no indexes, so a query reads all items.
     ///
     /// ```swift
     /// let answers = try SQLiteStorageEngine(opening: directory).expiring(after: .seconds(3600))

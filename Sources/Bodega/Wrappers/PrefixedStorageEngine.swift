@@ -100,7 +100,7 @@ extension StorageEngine {
     /// ```
     ///
     /// An engine with collections of its own, such as ``SQLiteStorageEngine``, reads and removes all items of one
-    /// faster.
+    /// faster, and has indexes for each: this one has none, so a query reads all items of the collection.
     ///
     /// - Parameter name: The name of the collection. It may be empty and may hold any character.
     public func prefixed(_ name: String) -> PrefixedStorageEngine {
