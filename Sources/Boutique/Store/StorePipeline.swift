@@ -257,8 +257,8 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Determines the steps of each job. The bodies of transactions run here, each on top of the earlier ones.
     ///
-    /// - Returns: The jobs to write, their steps, and the jobs for later batches: what follows from a removal, because of
-    ///   references, precedes all that was called after it.
+    /// - Returns: The jobs to write, their steps, and the jobs for later batches: what follows from a removal, because
+    ///   of references, precedes all that was called after it.
     private func plan(
         _ jobs: [StoreJob<Item>]
     ) async -> (jobs: [StoreJob<Item>], steps: [[StoreStep<Item>]], later: [StoreJob<Item>]) {

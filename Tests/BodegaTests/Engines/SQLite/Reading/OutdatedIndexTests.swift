@@ -5,8 +5,8 @@ import Testing
 
 @testable import Bodega
 
-/// Files of a program that was killed in the first transaction after it had opened them: the index of the WAL is that of
-/// an empty one, and has other salts.
+/// Files of a program that was killed in the first transaction after it had opened them: the index of the WAL is that
+/// of an empty one, and has other salts.
 @Suite struct OutdatedIndexTests {
     private let folder = TemporaryFolder()
 
