@@ -19,10 +19,9 @@ struct ServeCommand: ConsoleCommand {
             is a program with the engine of BodegaRemote, or any other that speaks HTTP.
 
             A collection is served under its name, and that without a name as "_". If the store's address names a \
-            collection, only that is served. With a keyset it must name one, because the others have keys of their own. \
-            The collection with the tokens is never served, and neither are those \
-            whose names begin with emporium-: in emporium-receipts the server notes which changes it has made, so \
-            that a client can send a change again whose answer was lost.
+            collection, only that is served; with a keyset, one collection is served at most. The collection with the \
+            tokens is never served, and neither are those whose names begin with emporium-: in emporium-receipts the \
+            server notes which changes it has made, so that a client can send a change again whose answer was lost.
 
             The server listens on this machine only. To let others reach it, name another --host, with --certificate \
             and --key for TLS, or with --behind-proxy if only a reverse proxy with TLS can reach it. The two files are \

@@ -12,10 +12,10 @@
 /// When a folder is removed, its notes are removed in the same transaction, by whichever storage, store or tool of this
 /// package removes the folder. See ``StorageReference/Removal`` for what else can happen.
 ///
-/// The declaration takes effect when a store of the objects is opened, or a storage of them writes the first time: it is
-/// stored in the database then, and stays there. Programs with other libraries, such as Bodega 2 or `sqlite3`, don't keep it, and a
-/// reference can arrive before its object: so a reference can be dangling. That is no error. `bodega verify` lists
-/// them.
+/// The declaration takes effect when a store of the objects is opened, or a storage of them writes the first time: it
+/// is stored in the database then, and stays there. Programs with other libraries, such as Bodega 2 or `sqlite3`, don't
+/// keep it, and a reference can arrive before its object: so a reference can be dangling. That is no error. `bodega
+/// verify` lists them.
 ///
 /// A property that is not a list also has an index, see ``Queryable``.
 public struct Reference<Object>: Sendable {
