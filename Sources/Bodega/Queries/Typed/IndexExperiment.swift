@@ -24,8 +24,8 @@ struct IndexExperiment<Object: Codable> {
         case leftOut
     }
 
-    /// The values of all kinds that are put into the member: also those that decoders limit, round, trim, or treat as no
-    /// value.
+    /// The values of all kinds that are put into the member: also those that decoders limit, round, trim, or treat as
+    /// no value.
     private var variants: [String] {
         let long = String(repeating: "x", count: 5_000)
         let texts =

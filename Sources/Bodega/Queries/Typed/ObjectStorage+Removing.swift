@@ -9,8 +9,8 @@ extension ObjectStorage {
     /// - Parameters:
     ///   - query: The query. Its order does not matter.
     ///   - omittingUndecodable: Whether records that can't be decoded stay; otherwise such a record is an error.
-    /// - Returns: The number of removed objects. Those that follow, because of a ``Reference`` to an object that matches,
-    ///   don't count, even if they match themselves.
+    /// - Returns: The number of removed objects. Those that follow, because of a ``Reference`` to an object that
+    ///   matches, don't count, even if they match themselves.
     /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)->QueryPage<Object>``.
     @discardableResult
     public func removeObjects(matching query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Int {
