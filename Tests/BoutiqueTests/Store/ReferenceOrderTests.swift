@@ -98,7 +98,7 @@ import Testing
             #expect(Dictionary(uniqueKeysWithValues: branches.items.map { ($0.id, $0) }) == model.branches, "\(place)")
             #expect(Dictionary(uniqueKeysWithValues: leaves.items.map { ($0.id, $0) }) == model.leaves, "\(place)")
             let stored = try await ObjectStorage<Branch>(storage: engines[0]).fetchAllObjects()
-            #expect(Dictionary(uniqueKeysWithValues: stored.map { ($0.id, $0) }) == model.branches, "\(place)")
+            #expect(Dictionary(uniqueKeysWithValues: stored.objects.map { ($0.id, $0) }) == model.branches, "\(place)")
         }
     }
 }

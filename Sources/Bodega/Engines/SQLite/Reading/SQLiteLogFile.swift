@@ -8,8 +8,8 @@ import Glibc
 import Musl
 #endif
 
-/// What identifies the contents of a write-ahead log: its size, and its header, which has other salts each time that the
-/// log begins again.
+/// What identifies the contents of a write-ahead log: its size, and its header, which has other salts each time that
+/// the log begins again.
 ///
 /// Source: https://www.sqlite.org/fileformat.html#the_write_ahead_log
 struct SQLiteLogFile: Equatable {
