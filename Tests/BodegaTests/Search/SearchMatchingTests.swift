@@ -174,4 +174,32 @@ struct SearchMatchingTests {
             #expect(Self.scores(rows, pattern, [1]).map(\.row) == expected, comment)
         }
     }
+
+    @Test("Each phrase of a nested expression is looked up once")
+    func nestedExpressions() {
+        var expression = SearchExpression.words("w0")
+        for number in 1...300 {
+            let word = SearchExpression.words("w\(number)")
+            expression = number % 2 == 0 ? .all([word, expression]) : .any([word, expression])
+        }
+        let pattern = SearchPattern(expression, .words)
+        var count = 0
+        let reasons = pattern.reasons { _ in
+            count += 1
+            return true
+        }
+        #expect(count == pattern.phraseCount && count == 301 && reasons == Array(0..<301))
+        // Only "w0" and those of the disjunctions: what is around them does not match.
+        #expect(pattern.reasons { $0 == 300 } == [])
+        #expect(
+            SearchPattern(.any([.words("a"), .all([.words("b"), .words("c")])]), .words).reasons { $0 != 2 } == [0])
+    }
+
+    @Test("An expression that is built step by step is flat")
+    func flatExpressions() {
+        let words = (0..<3_000).map { SearchExpression.words("w\($0)") }
+        #expect(words.dropFirst().reduce(words[0]) { .all([$0, $1]) } == .all(words))
+        #expect(words.dropFirst().reduce(words[0]) { .any([$0, $1]) } == .any(words))
+        #expect((0..<100_000).reduce(words[0]) { expression, _ in .not(expression) } == words[0])
+    }
 }

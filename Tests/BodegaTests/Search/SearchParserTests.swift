@@ -32,7 +32,8 @@ struct SearchParserTests {
         "A mistake has a place, and a search field ignores it",
         arguments: [
             ("\"a b", 1, .phrase("a b")), ("(a b", 1, .all([a, b])), ("a) b", 2, .all([a, b])), ("a OR", 5, a),
-            ("OR a", 1, a), ("a AND", 6, a), ("AND a", 4, a), ("a NOT", 6, a), ("a (OR", 4, .all([a, .all([])])),
+            ("OR a", 1, a), ("a AND", 6, a), ("AND a", 4, a), ("a NOT", 6, a),
+            ("a (OR", 4, SearchExpression(.all([a.node, .all([])]))),
             ("", 1, .all([])), ("  ", 3, .all([])), ("()", 2, .all([])), ("a OR OR b", 6, .any([a, b])),
             ("a AND OR b", 7, .any([a, b])), ("a (b", 3, .all([a, b])), (")", 1, .all([])),
         ] as [(String, Int, SearchExpression)])

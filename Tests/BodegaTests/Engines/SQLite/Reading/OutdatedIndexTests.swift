@@ -83,7 +83,7 @@ import Testing
         // What SQLite itself finds in a copy.
         let table = engine.table.name
         let expected = try await DatabaseQueue(path: file("c").path).write { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.quotedDatabaseIdentifier)") ?? 0
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)") ?? 0
         }
         #expect(missing == 0 ? expected == 3 : expected == 2)
         try await check("b", count: expected)
