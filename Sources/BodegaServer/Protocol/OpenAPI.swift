@@ -21,6 +21,12 @@ let openAPI = #"""
             "summary": "Says that the server listens.",
             "security": [],
             "responses": {"204": {"description": "It listens."}}
+          },
+          "head": {
+            "operationId": "checkHealth",
+            "summary": "Says that the server listens.",
+            "security": [],
+            "responses": {"204": {"description": "It listens."}}
           }
         },
         "/v1/ready": {
@@ -32,6 +38,15 @@ let openAPI = #"""
             "responses": {
               "204": {"description": "It reaches its database."},
               "503": {"$ref": "#/components/responses/Problem"}
+            }
+          },
+          "head": {
+            "operationId": "checkReadiness",
+            "summary": "Says whether the server can carry out requests, without a reason.",
+            "security": [],
+            "responses": {
+              "204": {"description": "It reaches its database."},
+              "503": {"description": "It does not. The header Retry-After has the seconds to wait."}
             }
           }
         },

@@ -103,12 +103,12 @@ public struct StorageRoutes: Sendable {
     /// Adds the routes to a router or a group.
     public func add(to router: some RouterMethods<some RequestContext>) {
         let version = router.group("v1")
-        version.get("health") { _, _ in Response(status: .noContent) }
-        version.get("ready") { [readiness] _, _ in
-            if await readiness.isReady() { return Response(status: .noContent) }
-            var error = StorageError(.unreachable, "The database can't be read.")
-            error.retryAfter = .seconds(1)
-            return error.response()
+        for method in [HTTPRequest.Method.get, .head] {
+            version.on("health", method: method) { _, _ in Response(status: .noContent) }
+            version.on("ready", method: method) { [readiness] request, _ in
+                if await readiness.isReady() { return Response(status: .noContent) }
+                return StorageError(.unreachable, "The database can't be read.").response().answering(request)
+            }
         }
         version.get("openapi.json") { _, _ in
             Response(
@@ -116,8 +116,8 @@ public struct StorageRoutes: Sendable {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: openAPI)))
         }
         on(version, "batch", .post) { try await batch($0, of: $1) }
-        refuseOthers(than: [.get], version, "health")
-        refuseOthers(than: [.get], version, "ready")
+        refuseOthers(than: [.get, .head], version, "health")
+        refuseOthers(than: [.get, .head], version, "ready")
         refuseOthers(than: [.get], version, "openapi.json")
         on(version, "changes", .post) { try await changes($0, of: $1) }
         refuseOthers(than: [.post], version, "batch")

@@ -11,9 +11,12 @@ import Testing
 struct ReadinessTests {
     private let engine = FaultInjectingStorageEngine(MemoryStorageEngine())
 
-    private func ask(_ server: TestServer, _ path: String = "ready") async throws -> (status: UInt, text: String) {
-        let response = try await HTTPClient.shared.execute(
-            HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/v1/\(path)"), timeout: .seconds(60))
+    private func ask(
+        _ server: TestServer, _ path: String = "ready", _ method: HTTPMethod = .GET
+    ) async throws -> (status: UInt, text: String) {
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/v1/\(path)")
+        request.method = method
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         return (response.status.code, String(buffer: try await response.body.collect(upTo: 1 << 16)))
     }
 
@@ -26,7 +29,9 @@ struct ReadinessTests {
         let answer = try await ask(server)
         #expect(answer.status == 503)
         #expect(!answer.text.contains("secret"))
-        #expect(try await ask(server, "health").status == 204)
+        #expect(try await ask(server, "ready", .HEAD) == (503, ""))
+        for method in [HTTPMethod.GET, .HEAD] { #expect(try await ask(server, "health", method).status == 204) }
+        #expect(try await ask(server, "health", .POST).status == 405)
         engine.clearFaults()
         while try await ask(server).status == 503 { await Task.yield() }
     }
