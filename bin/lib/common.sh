@@ -43,3 +43,13 @@ require_swift() {
         fail "This is Swift $version, but $least or later is required: https://www.swift.org/install/"
     fi
 }
+
+# Sets `whole_modules` to the options of `swift build` that compile each module as a whole, and link with LLVM's linker
+# if the toolchain has it. That takes a fifth less time if nothing is built yet, but much more after a change.
+set_whole_modules() {
+    local bin
+    whole_modules=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc "$(getconf _NPROCESSORS_ONLN)")
+    bin=$(dirname "$(readlink -f "$(command -v swift)")")
+    if [[ $(uname) == Linux && -x $bin/ld.lld ]]; then whole_modules+=(-Xswiftc -use-ld=lld); fi
+}
+whole_modules=()

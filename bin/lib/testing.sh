@@ -3,13 +3,13 @@
 # Builds a package and its tests with the given options. SwiftPM passes traits to the compiler in the order of a set.
 # Without deterministic hashing that order would change in every second call, which would rebuild everything.
 #
-# With EMPORIUM_WHOLE_MODULES, each module is compiled as a whole. That takes a fifth less time if nothing is built yet,
-# but much more after a change. With EMPORIUM_OPTIMIZED, see Package.swift, there is no information for debuggers: the
-# trace of a crash has the names of functions, but not the lines.
+# With EMPORIUM_WHOLE_MODULES, each module is compiled as a whole. With EMPORIUM_OPTIMIZED, see Package.swift, there is
+# no information for debuggers: the trace of a crash has the names of functions, but not the lines.
 build_tests() {
     local options=()
     if [[ -n ${EMPORIUM_WHOLE_MODULES:-} ]]; then
-        options=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2)
+        set_whole_modules
+        options=("${whole_modules[@]}")
     fi
     if [[ -n ${EMPORIUM_OPTIMIZED:-} ]]; then options+=(-debug-info-format none); fi
     SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests "$@" ${options[@]+"${options[@]}"}
