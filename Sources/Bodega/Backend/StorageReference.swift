@@ -76,8 +76,7 @@ public protocol StorageReferences: Sendable {
 
     /// Whether a reference of any collection names items of this one, so that more can follow from a removal.
     ///
-    /// By default, this is `true`. Then a store writes each removal in a batch of its own, apart from what was called
-    /// after it.
+    /// By default, this is `true`. Then a store writes each removal in a batch of its own.
     ///
     /// - Throws: A ``StorageError``.
     func isReferenced() async throws -> Bool

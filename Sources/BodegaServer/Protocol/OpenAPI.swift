@@ -626,8 +626,8 @@ let openAPI = #"""
         },
         "responses": {
           "Problem": {
-            "description": "A problem, see RFC 9457. What is no request of HTTP, or has a line or headers that are too \#
-    long, is answered with 400 and without a body.",
+            "description": "A problem, see RFC 9457. What is no request of HTTP, or has a line or headers that are \#
+    too long, is answered with 400 and without a body.",
             "headers": {
               "Allow": {
                 "schema": {"type": "string"}, "description": "With the status 405, the methods that the path has."

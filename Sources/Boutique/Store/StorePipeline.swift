@@ -245,52 +245,6 @@ final class StorePipeline<Item: StorableItem> {
         return []
     }
 
-    /// The planner of a batch, if there are exceptional records.
-    func planner() -> WritePlanner<Item>? {
-        model.exceptions.isEmpty ? nil : WritePlanner(records, model.exceptions, model.contents)
-    }
-
-    /// Returns a transaction on the items that are shown.
-    func newTransaction() -> StoreTransaction<Item> {
-        StoreTransaction(on: TransactionOverlay(on: model, key: records.coding.key), key: records.coding.key)
-    }
-
-    /// Determines the steps of each job. The bodies of transactions run here, each on top of the earlier ones.
-    ///
-    /// - Returns: The jobs to write, their steps, and the jobs for later batches: what follows from a removal, because
-    ///   of references, precedes all that was called after it.
-    private func plan(
-        _ jobs: [StoreJob<Item>]
-    ) async -> (jobs: [StoreJob<Item>], steps: [[StoreStep<Item>]], later: [StoreJob<Item>]) {
-        var planned: [StoreJob<Item>] = []
-        var steps: [[StoreStep<Item>]] = []
-        var isReferenced: Bool?
-        let pending = TransactionOverlay(on: model, key: records.coding.key)
-        for (number, job) in jobs.enumerated() {
-            switch job.work {
-            case .exclusive: preconditionFailure("An exclusive job must not share a batch.")
-            case .steps(let known):
-                planned.append(job)
-                steps.append(known)
-            case .transaction(let body):
-                var transaction = StoreTransaction(on: pending, key: records.coding.key)
-                do {
-                    try body(&transaction)
-                    pending.add(transaction)
-                    planned.append(job)
-                    steps.append(transaction.steps)
-                } catch {
-                    job.finish(.failure(error))
-                    continue
-                }
-            }
-            guard number < jobs.count - 1, steps.last?.contains(where: \.isRemoval) ?? false else { continue }
-            if isReferenced == nil { isReferenced = await records.isReferenced() }
-            if isReferenced ?? true { return (planned, steps, Array(jobs[(number + 1)...])) }
-        }
-        return (planned, steps, [])
-    }
-
     /// Retries each job of a failed batch in its own batch, because one job may have made it fail. A single job fails.
     private func retryOrFail(_ jobs: [StoreJob<Item>], with error: any Error, _ resolved: Result<Void, any Error>) {
         if shouldRetryEachAlone(after: error, count: jobs.count), case .success = resolved {
