@@ -41,7 +41,7 @@ actor NumberedService: SyncRemote {
 
     func pull(
         _ places: [String: StorageCursor?], needing keys: [String: [CacheKey]],
-        _ receive: @escaping @Sendable (SyncNews) async throws -> Void
+        _ receive: @escaping @concurrent @Sendable (SyncNews) async throws -> Void
     ) async throws {
         // All collections as they are now: while others receive, there can be changes.
         let (versions, number) = (versions, lastNumber)
