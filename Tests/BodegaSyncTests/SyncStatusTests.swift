@@ -52,6 +52,45 @@ import Testing
         for await status in sync.statusUpdates where status.pending == count { break }
     }
 
+    @Test func `The status is that of the last of two calls that pause and go on`() async throws {
+        for number in 0..<40 {
+            let server = MemoryStorageEngine()
+            let replica = try await Replica(of: server)
+            let pausing = Task { await replica.sync.pause() }
+            let resuming = Task { await replica.sync.resume() }
+            await pausing.value
+            await resuming.value
+            if replica.sync.status.isPaused {
+                try await replica.write("\(number)", "1")
+                for _ in 0..<200 { await Task.yield() }
+                #expect(try await server.collection(named: "notes").fetchCount() == 0, "It says that it is paused.")
+            } else {
+                try await replica.write("\(number)", "1")
+                try await replica.sync.settled()
+            }
+        }
+    }
+
+    @Test func `A change that another program parks is counted`() async throws {
+        let (local, server) = (MemoryStorageEngine(), MemoryStorageEngine())
+        let remote = ScriptedRemote(server)
+        remote.change { $0.beforeApplying = { _ in throw StorageError(.tooLarge, "No.") } }
+        var syncs: [StorageSync] = []
+        for _ in 0..<2 {
+            syncs.append(
+                try await StorageSync(local: { local.collection(named: $0) }, remote: remote, options: SyncOptions()))
+        }
+        var notes: [SyncedStorageEngine] = []
+        for sync in syncs { notes.append(try await sync.collection(named: "notes")) }
+        try await notes[1].write(Data("1".utf8), key: CacheKey("1"))
+        for sync in syncs {
+            try await sync.settled()
+            try await sync.wait { $0.pending == 0 && $0.parked == 1 }
+        }
+        try await syncs[1].discard(CacheKey("1"), in: "notes")
+        for sync in syncs { try await sync.wait { $0.pending == 0 && $0.parked == 0 } }
+    }
+
     @Test func `Credentials that the app can't renew are tried again`() async throws {
         let (local, server) = (MemoryStorageEngine(), MemoryStorageEngine())
         let isValid = Locked(false)

@@ -42,8 +42,10 @@ extension OutboxDraft {
 
     /// The items that have edits, with those of the groups that they belong to.
     func editedMembers(with items: [SyncItemID]) -> [SyncItemID] {
-        var (members, known): ([SyncItemID], Set<SyncItemID>) = ([], [])
+        var (members, known, seen): ([SyncItemID], Set<SyncItemID>, Set<UUID>) = ([], [], [])
         for item in items where records[item]?.edit != nil {
+            // All of a group come with the first of them.
+            if let group = records[item]?.edit?.group, groups[group] != nil, !seen.insert(group).inserted { continue }
             for member in self.members(with: item) where known.insert(member).inserted { members.append(member) }
         }
         return members

@@ -30,9 +30,13 @@ extension OutboxStorage {
     /// Items whose changes can be sent, the oldest first, and their records, also those of a request that is not known
     /// any more.
     ///
-    /// - Parameter requests: The requests without an outcome.
+    /// - Parameters:
+    ///   - requests: The requests without an outcome.
+    ///   - concerns: Whether changes of a collection can be sent.
+    ///   - canSend: Whether a change of such a collection can be.
     func candidates(
         limit: Int, maximumBytes: Int, requests: Set<UUID>,
+        in concerns: @escaping @Sendable (_ collection: String) -> Bool,
         where canSend: @escaping @Sendable (SyncItemID, OutboxRecord.Edit) -> Bool
     ) async throws -> (items: [SyncItemID], records: [SyncItemID: ReadRecord]) {
         struct Found: Sendable {
@@ -42,7 +46,7 @@ extension OutboxStorage {
             var room: RequestRoom
         }
         let found = Locked(Found(room: RequestRoom(groups: limit)))
-        try await scan { item, record, data in
+        try await scan(where: concerns) { item, record, data in
             if let sent = record.sent, requests.contains(sent.request) { return true }
             let sent = record.sent.map { OutboxRecord.Edit(data: $0.data) }
             guard let edit = record.edit ?? sent, edit.failure == nil, canSend(item, edit) else { return true }

@@ -307,11 +307,15 @@ struct OutboxStorage: Sendable {
     }
 
     /// Passes on records, with their bytes, if they are not damaged.
+    ///
+    /// - Parameter concerns: Whether the records of a collection are wanted. The others are not decoded.
     func scan(
+        where concerns: @escaping @Sendable (_ collection: String) -> Bool = { _ in true },
         _ receive: @escaping @Sendable (SyncItemID, OutboxRecord, _ data: Data?) throws -> Bool
     ) async throws {
         _ = try await records.scan(ScanRequest(options: Self.original)) {
             { _, item in
+                if let id = Self.item(of: item.key), !concerns(id.collection) { return true }
                 let stored = try Self.record(in: item)
                 return try receive(stored.item, stored.record, stored.isDamaged ? nil : item.data)
             }

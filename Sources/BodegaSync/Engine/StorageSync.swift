@@ -141,16 +141,10 @@ public final class StorageSync: StorageDatabase, Observable {
     ///
     /// Until it goes on, ``status`` counts the changes that this program makes, and not those that other programs on
     /// the same database write or send. ``pending(limit:)`` and ``parked()`` read them.
-    public func pause() async {
-        await runner.pause()
-        state.update { $0.isPaused = true }
-    }
+    public func pause() async { await runner.pause() }
 
     /// Goes on after ``pause()``.
-    public func resume() async {
-        await runner.resume()
-        state.update { $0.isPaused = false }
-    }
+    public func resume() async { await runner.resume() }
 
     /// Tries everything immediately, also what waits after a failure.
     public func syncNow() async { await runner.handle(.hurry) }

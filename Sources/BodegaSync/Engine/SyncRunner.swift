@@ -29,7 +29,12 @@ actor SyncRunner {
     /// The requests without an outcome that the machine does not know yet.
     private var requests: [SentRequest] = []
     private var hasEnded = false
-    private var isPaused: Bool
+    /// Why the last preparation has failed.
+    private var preparationFailure: SyncFailure?
+    private var isPaused: Bool {
+        // In the step that pauses or goes on, so that the status is that of the last of two calls.
+        didSet { work.state.update { [isPaused] in $0.isPaused = isPaused } }
+    }
 
     init(
         _ work: SyncWork, _ options: SyncOptions, clock: any Clock<Duration>,
@@ -138,9 +143,15 @@ actor SyncRunner {
         case .prepare(let limit, let wakes):
             do {
                 let (request, all, waits) = try await work.prepare(limit: limit, waking: wakes)
+                // If there is nothing to send, no answer of the remote database ends the failure.
+                if let failure = preparationFailure.take() {
+                    work.state.update { if $0.failure == failure { $0.failure = nil } }
+                }
                 return .prepared(request?.id, all: all, waits: waits)
             } catch {
-                return failed(error).map { .storageFailed(.preparing, $0) }
+                guard let failure = failed(error) else { return nil }
+                preparationFailure = failure.error
+                return .storageFailed(.preparing, failure)
             }
         case .send(let id):
             do {

@@ -25,6 +25,8 @@ final class SyncState: Sendable {
         var mustCount = false
         /// Whether there can be parked changes that are not counted.
         var mustCountParked = true
+        /// Why the last attempt to count has failed.
+        var failure: SyncFailure?
         /// Those who wait for the end of all transactions up to one.
         var waiting: [(last: Int, continuation: CheckedContinuation<Void, Never>)] = []
         /// Whether the listeners don't have the status yet.
@@ -33,6 +35,9 @@ final class SyncState: Sendable {
         var isPassingOn = false
         weak var owner: StorageSync?
     }
+
+    /// The number of records that are read to count those that are parked, though nothing says that it has changed.
+    private static let few = 256
 
     private let outbox: OutboxStorage
     private let content: Locked<Content>
@@ -211,9 +216,14 @@ final class SyncState: Sendable {
         do {
             let count = try await outbox.records.fetchCount()
             // To count those that are parked, all are read; not if a transaction of this program explains the number.
+            // Few are read in any case: another program may have parked one, which does not change the number.
             let isUnexplained = count != known && content.withLock { $0.lastTransaction == start }
-            let parked = mustCountParked || isUnexplained ? try await outbox.countParked() : nil
+            let mustCount = mustCountParked || isUnexplained || 1...Self.few ~= count
+            let parked = mustCount ? try await outbox.countParked() : nil
             set { content in
+                if let failure = content.failure.take(), content.status.failure == failure {
+                    content.status.failure = nil
+                }
                 // A transaction that has begun in the meantime may be contained, or not.
                 guard content.lastTransaction == start else { return content.mustCount = true }
                 if let parked { (content.status.parked, content.mustCountParked) = (parked, false) }
@@ -221,7 +231,7 @@ final class SyncState: Sendable {
             }
         } catch {
             let failure = SyncFailure(error)
-            update { $0.failure = failure }
+            set { ($0.status.failure, $0.failure) = (failure, failure) }
         }
         content.withLock { $0.isCounting = false }
         countIfPossible()

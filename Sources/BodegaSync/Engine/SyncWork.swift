@@ -224,9 +224,9 @@ struct SyncWork: Sendable {
         let requests = Set(place.requests.map(\.id))
         while true {
             let (items, known) = try await outbox.candidates(
-                limit: limit, maximumBytes: Self.maximumBytes, requests: requests
+                limit: limit, maximumBytes: Self.maximumBytes, requests: requests, in: canSend
             ) { [resting, waiting] item, edit in
-                canSend(item.collection) && edit.group.map(waiting.contains) != true
+                edit.group.map(waiting.contains) != true
                     && resting.withLock { $0.mayBeSent(item, edit) }
             }
             if items.isEmpty { return (nil, place.requests.filter(collections.concern), !waiting.isEmpty) }

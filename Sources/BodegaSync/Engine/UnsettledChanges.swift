@@ -12,8 +12,8 @@ struct UnsettledChanges {
     /// Takes down the changes of some collections that are not parked.
     init(of outbox: OutboxStorage, in collections: SyncedCollections) async throws {
         let changes = Locked<[(item: SyncItemID, number: Int)]>([])
-        try await outbox.scan { item, record in
-            if !record.isParked, collections.collection(item.collection) != nil {
+        try await outbox.scan(where: { collections.collection($0) != nil }) { item, record, _ in
+            if !record.isParked {
                 changes.withLock { $0.append((item, record.lastNumber)) }
             }
             return true

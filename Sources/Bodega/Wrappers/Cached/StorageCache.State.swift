@@ -28,6 +28,8 @@ extension StorageCache {
         mutating func beginWrite(_ key: CacheKey) {
             invalidate(key)
             writes[key, default: Write()].count += 1
+            // What suspends the cache, such as the removal of all items, may be applied before this or after it.
+            if suspensions > 0 { writes[key]?.isAmbiguous = true }
         }
 
         /// Ends a write.
