@@ -111,6 +111,7 @@ struct SyncWork: Sendable {
     /// Requests that were taken from the outbox and not sent yet.
     private let prepared = Locked<[UUID: SyncRequest]>([:])
     private let resting = Locked(RestingItems())
+    private let preparations = Locked(0)
 
     private static let partSize = 500
     static let maximumBytes = 1 << 20
@@ -212,6 +213,10 @@ struct SyncWork: Sendable {
         limit: Int, waking wakes: Bool
     ) async throws -> (request: SentRequest?, all: [SentRequest], waits: Bool) {
         let limit = min(limit, remote.maximumItems)
+        let isTurnOfOthers = preparations.withLock { count in
+            count += 1
+            return count.isMultiple(of: 2)
+        }
         if wakes { resting.withLock { $0.wake() } }
         let place = try await outbox.fetchPlace()
         // Changes of collections that this program has not opened wait. So do those before the first pull: the log
@@ -224,7 +229,8 @@ struct SyncWork: Sendable {
         let requests = Set(place.requests.map(\.id))
         while true {
             let (items, known) = try await outbox.candidates(
-                limit: limit, maximumBytes: Self.maximumBytes, requests: requests, in: canSend
+                limit: limit, maximumBytes: Self.maximumBytes, requests: requests, isTurnOfOthers: isTurnOfOthers,
+                in: canSend
             ) { [resting, waiting] item, edit in
                 edit.group.map(waiting.contains) != true
                     && resting.withLock { $0.mayBeSent(item, edit) }
