@@ -21,6 +21,8 @@ final class SyncState: Sendable {
         /// The last transaction at the time of the last call of ``countAfterOthers()``.
         var lastKnown = 0
         var isCounting = false
+        /// Whether the outbox is counted in a second.
+        var countsLater = false
         /// Whether the outbox must be counted, because others may have changed it.
         var mustCount = false
         /// Whether there can be parked changes that are not counted.
@@ -140,7 +142,21 @@ final class SyncState: Sendable {
             defer { content.lastKnown = content.lastTransaction }
             return content.lastKnown != content.lastTransaction
         }
-        if !isOwn { refresh() }
+        if isOwn { refreshLater() } else { refresh() }
+    }
+
+    /// Counts in a second, because others can have changed the outbox between transactions of this program.
+    private func refreshLater() {
+        let isNext = content.withLock { content in
+            defer { content.countsLater = true }
+            return !content.countsLater
+        }
+        guard isNext else { return }
+        Task { [weak self] in
+            do { try await Task.sleep(for: .seconds(1)) } catch { return }
+            self?.content.withLock { $0.countsLater = false }
+            self?.refresh()
+        }
     }
 
     /// Runs a transaction of this program. When the call returns, its changes are counted, and their outcomes are
