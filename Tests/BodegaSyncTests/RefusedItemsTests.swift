@@ -21,7 +21,7 @@ import Testing
             try await sync.collection(named: "refused"), try await sync.collection(named: "good")
         )
         await sync.pause()
-        let count = 300
+        let count = 150
         try await refused.write((0..<count).map { (CacheKey("\($0)"), Data("\($0)".utf8)) })
         await sync.resume()
         try await sync.wait { $0.parked > 0 }
