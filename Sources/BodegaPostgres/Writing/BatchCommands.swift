@@ -115,8 +115,7 @@ struct BatchCommands: Sendable {
         for step in plan.steps {
             switch step {
             case .removedIfThere(_, let place) where !present.contains(place): continue
-            case .undone: continue
-            case .removedIfThere(let key, _):
+            case .removed(let key), .removedIfThere(let key, _):
                 // Within a row of the log, removals come before writes.
                 if !written.isEmpty { end() }
                 makeRoom(for: key)

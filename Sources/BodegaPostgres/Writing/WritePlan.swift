@@ -26,8 +26,7 @@ struct WritePlan: Sendable {
 
     enum Step: Sendable {
         case written([UInt8])
-        /// A write that the batch itself has undone. It says nothing about the item: others may have written it since.
-        case undone
+        case removed([UInt8])
         /// A removal that is logged only if the item existed, with its place in ``WritePlan/removed``.
         case removedIfThere([UInt8], place: Int)
     }
@@ -43,8 +42,6 @@ extension WritePlan {
         /// The row to write, `nil` if none is written.
         var row: Row?
         var wasRemoved = false
-        /// The place of the row among the steps.
-        var step = 0
     }
 
     /// Plans the removal of one item.
@@ -73,7 +70,6 @@ extension WritePlan {
                 let place = entries[index].row?.place ?? nextPlace
                 if entries[index].row == nil {
                     nextPlace += 1
-                    entries[index].step = steps.count
                     steps.append(.written(entries[index].key.full))
                 }
                 entries[index].row = Row(
@@ -83,11 +79,12 @@ extension WritePlan {
             case .remove(let key):
                 let index = index(of: key)
                 let entry = entries[index]
-                if entry.row != nil { steps[entry.step] = .undone }
-                if !entry.wasRemoved, !removesAll {
+                if entry.row != nil {
+                    steps.append(.removed(entry.key.full))
+                } else if !entry.wasRemoved, !removesAll {
                     steps.append(.removedIfThere(entry.key.full, place: removed.count))
-                    removed.append(entry.key)
                 }
+                if !entry.wasRemoved, !removesAll { removed.append(entry.key) }
                 entries[index] = Entry(key: entry.key, wasRemoved: true)
             case .removeAll:
                 (indices, entries, removed, steps) = ([:], [], [], [])

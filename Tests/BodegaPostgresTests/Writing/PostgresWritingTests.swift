@@ -209,41 +209,6 @@ struct PostgresWritingTests {
         #expect(reported.changes.allSatisfy { $0.kind == .removed })
     }
 
-    /// The batch has its snapshot before the other write, and removes nothing of it.
-    @Test func `A batch that writes and removes an item logs no removal of what others write meanwhile`() async throws {
-        let schema = try await Schemas.shared.schema()
-        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
-        let (key, other) = (CacheKey("k"), CacheKey("z"))
-        try await engine.write(Data("0".utf8), key: other)
-        let cursor = try await engine.fetchCursor()
-        let held = try await HeldTransaction(schema)
-        try await held.run("SELECT data FROM emporium_items FOR UPDATE")
-        let batch = Task {
-            try await engine.apply([
-                .write(key: key, data: Data("1".utf8)), .remove(key: key), .write(key: other, data: Data("1".utf8)),
-            ])
-        }
-        try await waitUntil("the batch waits") {
-            try await !schema.sql(
-                """
-                SELECT pid FROM pg_stat_activity
-                WHERE application_name = '\(schema.name)' AND wait_event_type = 'Lock'
-                """
-            ).isEmpty
-        }
-        try await engine.write(Data("2".utf8), key: key)
-        try await held.commit()
-        try await batch.value
-        let delta = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))
-        #expect(try await Set(engine.fetchKeys()) == [key, other])
-        #expect(delta.changes.last { $0.key == key }?.kind == .written)
-        // One that was there is removed, and logged.
-        let next = try await engine.fetchCursor()
-        try await engine.apply([.write(key: key, data: Data("3".utf8)), .remove(key: key)])
-        let removal = try #require(try await engine.fetchChanges(since: next, excluding: nil))
-        #expect(removal.changes.map(\.key) == [key] && removal.changes.map(\.kind) == [.removed])
-    }
-
     @Test func `A NaN date is stored as 1970`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
