@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Writes that cross in an engine below a cache.
+/// What a cache must not keep: writes that cross below it, and what follows from a removal.
 @Suite struct CacheCrossingTests {
 
     /// An engine whose removal of all items waits before it is applied, and whose other writes wait afterwards.
@@ -52,5 +52,38 @@ import Testing
         try await write
         #expect(try await memory.fetch(key: key) == nil)
         #expect(try await engine.fetch(key: key) == nil)
+    }
+
+    private struct Branch: Queryable {
+        var parent: String?
+        var names: [String] = []
+
+        static let references = [
+            Reference("parent", \Branch.parent, to: Branch.self, in: "b", onRemoval: .remove),
+            Reference("names", \Branch.names, to: Branch.self, in: "b", onRemoval: .clear),
+        ]
+    }
+
+    @Test(arguments: [false, true])
+    func `What follows from a removal is gone from the cache, too`(inFile: Bool) async throws {
+        let folder = TemporaryFolder()
+        let (memory, file) = (MemoryStorageEngine(), try SQLiteStorageEngine(openingFile: folder.file("a")))
+        let base: any StorageEngine = inFile ? try file.collection(named: "b") : memory.collection(named: "b")
+        let cached = base.cached()
+        let branches = ObjectStorage<Branch>(storage: cached)
+        let (parent, child, other) = (CacheKey("p"), CacheKey("c"), CacheKey("d"))
+        for _ in 0..<10 {
+            try await branches.store(Branch(), forKey: parent)
+            try await branches.store(Branch(parent: "p"), forKey: child)
+            try await branches.store(Branch(names: ["p", "q"]), forKey: other)
+            // It keeps items from when it follows the changes of others.
+            while cached.statistics.count < 2 {
+                for key in [child, other] { _ = try await branches.fetchObject(forKey: key) }
+                await Task.yield()
+            }
+            try await branches.removeObject(forKey: parent)
+            #expect(try await branches.fetchObject(forKey: child) == nil)
+            #expect(try await branches.fetchObject(forKey: other)?.names == ["q"])
+        }
     }
 }
