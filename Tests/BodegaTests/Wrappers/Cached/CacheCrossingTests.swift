@@ -55,6 +55,7 @@ import Testing
     }
 
     private struct Branch: Queryable {
+        var id: String
         var parent: String?
         var names: [String] = []
 
@@ -73,9 +74,9 @@ import Testing
         let branches = ObjectStorage<Branch>(storage: cached)
         let (parent, child, other) = (CacheKey("p"), CacheKey("c"), CacheKey("d"))
         for _ in 0..<10 {
-            try await branches.store(Branch(), forKey: parent)
-            try await branches.store(Branch(parent: "p"), forKey: child)
-            try await branches.store(Branch(names: ["p", "q"]), forKey: other)
+            try await branches.store(Branch(id: "p"), forKey: parent)
+            try await branches.store(Branch(id: "c", parent: "p"), forKey: child)
+            try await branches.store(Branch(id: "d", names: ["p", "q"]), forKey: other)
             // It keeps items from when it follows the changes of others.
             while cached.statistics.count < 2 {
                 for key in [child, other] { _ = try await branches.fetchObject(forKey: key) }
