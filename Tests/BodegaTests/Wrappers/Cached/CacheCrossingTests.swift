@@ -54,7 +54,7 @@ import Testing
         #expect(try await engine.fetch(key: key) == nil)
     }
 
-    private struct Branch: Queryable {
+    private struct Branch: Queryable, Identifiable {
         var id: String
         var parent: String?
         var names: [String] = []
