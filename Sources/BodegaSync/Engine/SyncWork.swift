@@ -111,6 +111,7 @@ struct SyncWork: Sendable {
     /// Requests that were taken from the outbox and not sent yet.
     private let prepared = Locked<[UUID: SyncRequest]>([:])
     private let resting = Locked(RestingItems())
+    /// The number of calls of ``prepare(limit:waking:)``, which take turns.
     private let preparations = Locked(0)
 
     private static let partSize = 500
