@@ -20,7 +20,7 @@ import Musl
 /// | `.journal`   | no WAL mode: a file of Bodega 2 | locks as usual                             | WAL mode is set  |
 /// | `.still`     | WAL mode, no WAL: not in use    | reads the file alone, as an immutable one  | a WAL appears    |
 /// | `.abandoned` | a WAL, but no index: a crash    | keeps an index in memory                   | an index appears |
-/// | `.outdated`  | an index that is not of the WAL | keeps an index in memory                   | the WAL changes  |
+/// | `.empty`     | an index, a WAL without frames  | keeps an index in memory                   | the WAL changes  |
 /// | `.live`      | a WAL and an index              | uses them; the index is opened for reading | never            |
 ///
 /// 1. Opening takes the shared lock, determines the state, and opens the connection for it. In the states `.journal`
@@ -28,16 +28,16 @@ import Musl
 /// 2. A read takes the lock if necessary, and checks the state.
 /// 3. It reads and rechecks the state. If either check fails, the result is discarded, and the caller opens another.
 ///
-/// A program that was killed in its first transaction leaves an index with other salts than those of the WAL. Without a
-/// program that is alive, SQLite does not read such an index, but waits for another one. So long as that has not come,
-/// the WAL says what is committed: one that was begun again, but not written since, is in the file already.
+/// A program that was killed in its first transaction can leave a WAL that has nothing but its header. If no program is
+/// alive, SQLite does not read the salts in it, finds that they are not those of the index, and waits in vain for
+/// another WAL.
 ///
 /// Only a program with the file's exclusive lock removes a WAL and an index, so they can't be replaced unnoticed
 /// between two checks. A session has no lock for its own state: ``SQLiteReader`` uses it from one thread at a time.
 final class SQLiteReadSession {
 
     enum State {
-        case journal, still, abandoned, outdated, live
+        case journal, still, abandoned, empty, live
     }
 
     private let raw: SQLiteRawFile
@@ -67,7 +67,7 @@ final class SQLiteReadSession {
             self.identity = identity
             self.state = found
             self.logIdentity = SQLiteReadRegistry.Identity(raw.path + "-wal")
-            self.log = found == .outdated ? SQLiteLogFile(raw.path + "-wal") : nil
+            self.log = found == .empty ? SQLiteLogFile(raw.path + "-wal") : nil
             self.queue = try Self.open(raw.path, found, lockTimeout)
             self.hidesTable = try queue.unsafeRead(SQLiteReadView.hidesTable)
         } catch {
@@ -122,7 +122,7 @@ final class SQLiteReadSession {
         case .abandoned:
             // The WAL must be the open one: another reader of the process may have released the lock by closing it.
             return !Self.exists(raw.path + "-shm") && SQLiteReadRegistry.Identity(raw.path + "-wal") == logIdentity
-        case .outdated:
+        case .empty:
             return SQLiteReadRegistry.Identity(raw.path + "-wal") == logIdentity
                 && SQLiteLogFile(raw.path + "-wal") == log
         case .live: return true
@@ -135,10 +135,7 @@ final class SQLiteReadSession {
         guard try raw.bytes(19..<20) == [2] else { return .journal }
         guard exists(raw.path + "-wal") else { return .still }
         guard exists(raw.path + "-shm") else { return .abandoned }
-        guard let log = SQLiteLogFile(raw.path + "-wal"), let index = SQLiteIndexFile(raw.path + "-shm") else {
-            return .live
-        }
-        return index.salts == log.salts ? .live : .outdated
+        return SQLiteLogFile(raw.path + "-wal")?.isEmpty ?? false ? .empty : .live
     }
 
     private static func exists(_ path: String) -> Bool {
@@ -157,7 +154,7 @@ final class SQLiteReadSession {
             try db.addToLockHolders()
             db.setLockTimeout(lockTimeout)
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
-            if state == .abandoned || state == .outdated {
+            if state == .abandoned || state == .empty {
                 try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
                 // Otherwise closing would remove an empty WAL.
                 var isPersistent: Int32 = 1
@@ -170,7 +167,7 @@ final class SQLiteReadSession {
             case .journal: "mode=ro"
             case .still: "mode=ro&immutable=1"
             // An index in memory needs an exclusive lock, which a reader can't get. `raw` holds a shared one.
-            case .abandoned, .outdated: "mode=ro&vfs=unix-none"
+            case .abandoned, .empty: "mode=ro&vfs=unix-none"
             case .live: "mode=ro&readonly_shm=1"
             }
         return try DatabaseQueue(path: SQLiteRawFile.uri(path, query), configuration: configuration)

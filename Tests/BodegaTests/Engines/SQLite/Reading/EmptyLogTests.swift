@@ -7,7 +7,7 @@ import Testing
 
 /// Files of a program that was killed in the first transaction after it had opened them: the index of the WAL is that
 /// of an empty one, and has other salts.
-@Suite struct OutdatedIndexTests {
+@Suite struct EmptyLogTests {
     private let folder = TemporaryFolder()
 
     /// The index that SQLite 3.40 leaves.
