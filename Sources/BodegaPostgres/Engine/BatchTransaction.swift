@@ -51,7 +51,7 @@ struct BatchPart: Sendable {
 ///    key. Otherwise it writes them in this order.
 /// 3. It checks the conditions and the bases. If one is not met, it is rolled back.
 /// 4. It removes items, and finds which existed.
-/// 5. It writes items, then logs all changes, and commits.
+/// 5. It writes items, and removes those again that it only wrote in passing, then logs all changes, and commits.
 ///
 /// If references lead to a collection of which it removes items, steps 4 and 5 are those of ``ReferencedRemoval``.
 ///
@@ -100,7 +100,7 @@ struct BatchTransaction: Sendable {
     /// The write of a database that applies it.
     var write: PostgresDatabase.Write {
         let (lead, changing) = (lead, parts.filter { !$0.plan.isEmpty })
-        let isOnlyRemoval = changing.count == 1 && lead.plan.written.isEmpty
+        let isOnlyRemoval = changing.count == 1 && lead.plan.written.isEmpty && lead.plan.passing.isEmpty
         return PostgresDatabase.Write(
             request: lead.request,
             collections: Set(parts.map(\.request.collection)),
@@ -325,7 +325,8 @@ struct BatchTransaction: Sendable {
             return false
         }
         let present = try part.commands.present(in: answers[beginning.count..<(answers.count - 1)])
-        _ = try await session.run(changes([present]) + [.commit], patience: patience)
+        _ = try await session.run(
+            part.commands.passages + changes([present]) + [.commit], patience: patience)
         return true
     }
 }

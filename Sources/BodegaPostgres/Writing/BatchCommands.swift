@@ -51,27 +51,38 @@ struct BatchCommands: Sendable {
 
     /// The statements that write items, generated lazily.
     var writes: some Sequence<Command> {
-        let number = plan.written.isEmpty ? [] : [Command(ItemStatements.nextBatch)]
-        let parts = parts.lazy.map { part in self.write(plan.written[part]) }
-        return [AnySequence(number), AnySequence(parts)].lazy.joined()
+        let isEmpty = plan.written.isEmpty && plan.passing.isEmpty
+        let number = isEmpty ? [] : [Command(ItemStatements.nextBatch)]
+        let parts = Self.parts(of: plan.written).lazy.map { part in self.write(plan.written[part]) }
+        return [AnySequence(number), AnySequence(parts), AnySequence(passages)].lazy.joined()
+    }
+
+    /// The statements that write and remove the items of ``WritePlan/passing``, after the number of the batch was
+    /// assigned.
+    var passages: [Command] {
+        let writes = Self.parts(of: plan.passing).map { write(plan.passing[$0]) }
+        let removals = Self.parts(of: plan.passing.map(\.key), Self.maximumKeys).map { part in
+            ItemStatements.removeMany.command(collection: request.collection, part)
+        }
+        return writes + removals
     }
 
     // MARK: Parts
 
     /// The rows of each statement, which all set the date of creation, or none of them.
-    private var parts: [Range<Int>] {
+    private static func parts(of rows: [WritePlan.Row]) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var (start, size) = (0, 0)
-        for (index, row) in plan.written.enumerated() {
+        for (index, row) in rows.enumerated() {
             let rowSize = row.data.count + row.key.bytes.count + (row.key.long?.count ?? 0)
-            let isOther = row.setsDates != plan.written[start].setsDates
-            if index > start, isOther || index - start == Self.maximumRows || size + rowSize > Self.maximumBytes {
+            let isOther = row.setsDates != rows[start].setsDates
+            if index > start, isOther || index - start == maximumRows || size + rowSize > maximumBytes {
                 parts.append(start..<index)
                 (start, size) = (index, 0)
             }
             size += rowSize
         }
-        if start < plan.written.count { parts.append(start..<plan.written.count) }
+        if start < rows.count { parts.append(start..<rows.count) }
         return parts
     }
 

@@ -21,6 +21,11 @@ struct WritePlan: Sendable {
     /// writes is among them, and its item moves to the end of the collection.
     var removed: [ItemKey] = []
     var written: [Row] = []
+    /// The rows that the batch writes, and removes again, in lock order, without data.
+    ///
+    /// They are written and removed, so that the transaction conflicts with another one that adds such an item while
+    /// this one waits. Otherwise the item would be left after a change that says that it is removed.
+    var passing: [Row] = []
     /// The changes to log, in the order of the batch.
     var steps: [Step] = []
 
@@ -41,6 +46,8 @@ extension WritePlan {
         let key: ItemKey
         /// The row to write, `nil` if none is written.
         var row: Row?
+        /// A row that was written, and removed again.
+        var passingRow: Row?
         var wasRemoved = false
     }
 
@@ -78,14 +85,17 @@ extension WritePlan {
                     updated: dates.map { ItemDate.number(of: $0.updatedAt) } ?? date, setsDates: dates != nil)
             case .remove(let key):
                 let index = index(of: key)
-                let entry = entries[index]
-                if entry.row != nil {
+                var entry = entries[index]
+                if let row = entry.row {
+                    entry.passingRow = row
+                    entry.passingRow?.data = Data()
                     steps.append(.removed(entry.key.full))
                 } else if !entry.wasRemoved, !removesAll {
                     steps.append(.removedIfThere(entry.key.full, place: removed.count))
                 }
                 if !entry.wasRemoved, !removesAll { removed.append(entry.key) }
-                entries[index] = Entry(key: entry.key, wasRemoved: true)
+                (entry.row, entry.wasRemoved) = (nil, true)
+                entries[index] = entry
             case .removeAll:
                 (indices, entries, removed, steps) = ([:], [], [], [])
                 removesAll = true
@@ -97,6 +107,7 @@ extension WritePlan {
             return entries[left.index].key < entries[right.index].key
         }
         written = order.compactMap { entries[$0.index].row }
+        passing = order.compactMap { entries[$0.index].row == nil ? entries[$0.index].passingRow : nil }
     }
 }
 #endif
