@@ -143,4 +143,19 @@ private struct Interrupted: ForwardingStorageEngine {
             #expect(try await accounts.removeObjects(matching: empty) == 0)
         }
     }
+
+    @Test func `A removal by a query reads what does not match once, not once for each batch`() async throws {
+        for base in try engines().prefix(2) {
+            let engine = CountingItems(of: base)
+            let accounts = ObjectStorage<Account>(storage: engine)
+            let all = (0..<8_000).map { (key: CacheKey("\($0)"), object: Account(owner: "\($0)", balance: $0 % 2)) }
+            try await accounts.store(all)
+            _ = engine.take()
+            #expect(try await accounts.removeObjects(matching: Query(where: #Predicate { $0.balance == 0 })) == 4_000)
+            // The last item of a batch shows that there is another one, which reads it again.
+            let read = engine.take()
+            #expect(read <= all.count + 100, "\(read) items were read")
+            #expect(try await accounts.fetchCount() == 4_000)
+        }
+    }
 }
