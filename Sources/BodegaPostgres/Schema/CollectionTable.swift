@@ -3,12 +3,15 @@ import Bodega
 import Foundation
 
 /// The table of collections, which assigns each a number.
+///
+/// The numbers ascend, but at random distances. An engine that is open while its database is dropped and created again,
+/// or restored from an older backup, then finds that its collection is missing. With the next free numbers, it would
+/// soon find another collection under its own, and read, overwrite and remove the items of that one.
 enum CollectionTable {
 
     /// Returns the number of a collection, and creates it if it is missing, unless it must exist.
     static func number(of name: String, mustExist: Bool, in session: Session) async throws -> Int32 {
-        let create = Command(
-            Statement("INSERT INTO emporium_collections (name) VALUES ($1) ON CONFLICT DO NOTHING"), name)
+        let create = Command(create, name)
         while true {
             if let number = try await number(of: name, in: session) { return number }
             if mustExist {
@@ -20,6 +23,18 @@ enum CollectionTable {
             _ = try await session.run(create)
         }
     }
+
+    /// The first number is among the first 2³⁰, and each next one up to a 4,096th of the rest away, which is at first
+    /// some 300,000 numbers, and lasts for thousands of collections. Then the distances become 1.
+    private static let create = Statement(
+        """
+        INSERT INTO emporium_collections (id, name) OVERRIDING SYSTEM VALUE
+        SELECT coalesce(
+                last + 1 + floor(random() * ((\(Int32.max) - last) / 4096)), 1 + floor(random() * \(1 << 30))
+            )::integer, $1
+        FROM (SELECT max(id)::bigint AS last FROM emporium_collections) AS numbers
+        ON CONFLICT DO NOTHING
+        """)
 
     /// Returns whether the collection of a number exists.
     static let exists = Statement(

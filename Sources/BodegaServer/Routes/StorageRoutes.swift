@@ -259,7 +259,7 @@ extension Request {
         guard let value = headers[.authorization] else { return nil }
         let parts = value.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard parts.count == 2, Substring(parts[0]).lowercased() == "bearer" else { return nil }
-        return String(parts[1])
+        return String(Substring(parts[1].drop { $0 == UInt8(ascii: " ") }))
     }
 }
 

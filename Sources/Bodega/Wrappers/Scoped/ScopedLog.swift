@@ -33,6 +33,14 @@ final class ScopedLog: StorageLog {
             })
     }
 
+    /// See ``ScopedLogs/isVisible(_:in:)``.
+    func isVisible(_ key: CacheKey) -> Bool { logs.isVisible(key, in: number) }
+
+    /// See ``ScopedLogs/noteThoseGone(among:in:)``.
+    func noteThoseGone(among keys: Set<CacheKey>) async throws {
+        try await logs.noteThoseGone(among: keys, in: number)
+    }
+
     func changeSignals(excluding origin: StorageOrigin?) -> AsyncStream<Void> {
         logs.signals(of: number, excluding: origin)
     }

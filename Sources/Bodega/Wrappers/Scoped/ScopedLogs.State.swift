@@ -105,6 +105,16 @@ extension ScopedLogs.State {
         }
     }
 
+    /// Adds the removals of those items that are not in the scope of a log.
+    mutating func addRemovals(of keys: Set<CacheKey>, in number: Int) -> ScopedLogs.Signals {
+        guard logs[number]?.isFollowing ?? false, var log = logs.removeValue(forKey: number) else { return [] }
+        defer { logs[number] = log }
+        let gone = keys.subtracting(log.visible)
+        for key in gone { log.add(StorageChange(key: key, kind: .removed, origin: nil)) }
+        guard !gone.isEmpty, let signals = log.signals else { return [] }
+        return [(signals, nil)]
+    }
+
     /// Lets a log begin with the items that are in its scope. It may know of later changes than those up to the place:
     /// it gets them once more then.
     mutating func begin(_ number: Int, _ scope: StorageScope, visible: Set<CacheKey>) {

@@ -100,6 +100,25 @@ package final class ScopedLogs: Sendable {
         for signal in signals { signal.signals.send(changeBy: signal.origin) }
     }
 
+    // MARK: Snapshots
+
+    /// Whether a log knows that an item is in its scope, so that it will say when the item leaves the scope.
+    func isVisible(_ key: CacheKey, in number: Int) -> Bool {
+        state.withLock { $0.logs[number]?.visible.contains(key) ?? false }
+    }
+
+    /// Logs that items are not in a scope any more, of which a snapshot has been read since its cursor.
+    ///
+    /// Such an item can have entered and left the scope between two reads of the base's log, which then does not
+    /// mention it.
+    ///
+    /// - Parameter keys: The keys of the items that were not known to be in the scope when the snapshot had them.
+    func noteThoseGone(among keys: Set<CacheKey>, in number: Int) async throws {
+        if keys.isEmpty { return }
+        try await advance()
+        send(state.withLock { $0.addRemovals(of: keys, in: number) })
+    }
+
     // MARK: Beginning
 
     /// Reads which items are in a scope, and lets its log follow from then on.

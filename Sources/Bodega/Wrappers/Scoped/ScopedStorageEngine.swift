@@ -113,6 +113,7 @@ extension ScopedStorageEngine {
         }
         // The items are those of a later moment, so some of the changes after the cursor can be in them already.
         let cursor = request.needsCursor ? try await scopedLog.fetchCursor() : nil
+        let entered = Locked<Set<CacheKey>>([])
         var stored = request
         stored.needsCursor = false
         // A short read that takes longer begins again, which would show how much it has read of others.
@@ -126,9 +127,11 @@ extension ScopedStorageEngine {
         var answer = try await concealing(unless: { receiverHasFailed.withLock { $0 } }) { [stored] in
             try await base.scan(stored) {
                 found.withLock { $0 = (0, 0) }
+                entered.withLock { $0 = [] }
                 let receive = try begin()
                 return { number, item in
                     guard let item = own(item, request.fields) else { return true }
+                    if cursor != nil, !scopedLog.isVisible(item.key) { entered.withLock { _ = $0.insert(item.key) } }
                     if number < request.scans.count {
                         found.withLock { $0.bytes += item.data.count }
                         do {
@@ -145,6 +148,7 @@ extension ScopedStorageEngine {
                 }
             }
         }
+        try await scopedLog.noteThoseGone(among: entered.withLock { $0 })
         conceal(in: &answer.report)
         let (count, bytes) = found.withLock { $0 }
         (answer.value.count, answer.value.byteCount) = (min(count, request.countLimit), bytes)
