@@ -53,11 +53,14 @@ extension HTTPStorageEngine {
                 throw failure ?? error
             }
             // Sent before.
-            if let failure, current?.data != change.expected {
-                if current?.data == change.written { return true }
+            if let failure, !JSONObjects.areSame(current?.data, change.expected) {
+                if JSONObjects.areSame(current?.data, change.written) { return true }
                 throw failure
             }
-            guard current?.data == change.expected else { return false }
+            guard JSONObjects.areSame(current?.data, change.expected) else {
+                try await checkForm(of: change, current?.data)
+                return false
+            }
             if current == nil, change.written == nil { return true }
             do {
                 return try await send(change, under: try condition(current?.response, change.key))
@@ -65,13 +68,49 @@ extension HTTPStorageEngine {
                 failure = error
             } catch let error as StorageError where failure != nil && error.isUnmet {
                 // Perhaps by an earlier attempt, which has arrived since.
-                if try await fetchResponse(key: change.key)?.data == change.written { return true }
+                if JSONObjects.areSame(try await fetchResponse(key: change.key)?.data, change.written) { return true }
                 throw failure ?? error
             } catch let error as StorageError where error.isUnmet {
+                try await checkRefusal(of: change, current, error)
                 return false
             }
         }
         throw failure ?? StorageError(.unreachable, "The change was sent several times, without an answer.")
+    }
+
+    /// Throws if the collection has an item as it is expected, but the item's own address has another form of it.
+    ///
+    /// With such an API, a caller that reads the collection would always expect what is not there, and try for ever.
+    private func checkForm(of change: ConditionalChange, _ current: Data?) async throws {
+        guard let expected = change.expected, JSONObjects.areSame(try await inCollection(change.key), expected),
+            try await fetchResponse(key: change.key)?.data == current
+        else { return }
+        throw StorageError(
+            .invalidArgument,
+            """
+            The response for the collection has another form of the item than that for the item itself, so it can't be \
+            changed under a condition. Use an API that has the same members in both.
+            """,
+            key: change.key)
+    }
+
+    /// Throws if the server has refused a change whose condition was met, and still is.
+    ///
+    /// A caller that reads the item would find it unchanged, and try for ever.
+    private func checkRefusal(
+        of change: ConditionalChange, _ known: (response: HTTPStorageResponse, data: Data)?, _ error: StorageError
+    ) async throws {
+        let current = try await fetchResponse(key: change.key)
+        guard current?.data == known?.data, current?.response.header("ETag") == known?.response.header("ETag") else {
+            return
+        }
+        throw StorageError(
+            .refused,
+            """
+            The server has refused to change the item under a condition that is met: the item has not changed since it \
+            was read.
+            """,
+            key: change.key, cause: error.cause)
     }
 
     /// The header for a change of an item as it is in a response; `nil` if there is no item.

@@ -96,6 +96,9 @@ extension HTTPStorageEngine {
         return MemoryStorageEngine(items: items)
     }
 
+    /// The item as the response for the collection has it.
+    func inCollection(_ key: CacheKey) async throws -> Data? { try await fetchCollection().fetch(key: key) }
+
     func fetchResponse(key: CacheKey) async throws -> (response: HTTPStorageResponse, data: Data)? {
         guard let url = try collection.url(of: key) else { return nil }
         let response = try await send(.get, url, key: key)

@@ -8,7 +8,10 @@ It prints its port, and ends when its standard input ends. The argument is the t
     /…?slash=1                     items whose addresses end with a slash
     /…?uuid=lower                  identifiers in lower case, in addresses and objects
     /…?refuse=PUT                  the status 422 for a method
-    /…?tags=KIND                   entity tags of items: strong, weak, none, or ignored in conditions
+    /…?tags=KIND                   entity tags of items: strong, weak, none, or ignored in conditions; or never, with
+                                   which no condition of a change is met
+    /…?form=KIND                   indented objects, indented more in the array; or an array of brief ones, which have
+                                   the members id and a only
     /…?lose=after,before           the connection ends after a change of an item, or before it, for the first ones with
                                    a mark; with meddle=1, another writer changes the item then
     /fault/KIND                    a response with a fault
@@ -139,7 +142,13 @@ class Handler(BaseHTTPRequestHandler):
                 following = urlencode({**query, "page": page + 1})
                 headers["Link"] = f'<{path}?page=0>; rel="first", <{path}?{following}>; rel="next"'
             items = items[page * size:(page + 1) * size]
-        body = b"[" + b",".join(items) + b"]"
+        if query.get("form") == "indented":
+            body = json.dumps([json.loads(item) for item in items], indent=4).encode()
+        elif query.get("form") == "brief":
+            objects = [json.loads(item) for item in items]
+            body = json.dumps([{name: item[name] for name in ("id", "a") if name in item} for item in objects]).encode()
+        else:
+            body = b"[" + b",".join(items) + b"]"
         for member in reversed(query["path"].split(".") if "path" in query else []):
             body = b'{"total": 1, ' + json.dumps(member).encode() + b": " + body + b"}"
         self.respond(200, body, Content_Type="application/json", **headers)
@@ -163,7 +172,7 @@ class Handler(BaseHTTPRequestHandler):
                         items[id] = (b'{"id": "%s", "by": "another"}' % id, formatdate(usegmt=True))
                     self.close_connection = True
                     return
-            if self.command != "GET" and kind != "ignored" and not self.is_met(items.get(id)):
+            if self.command != "GET" and kind != "ignored" and (kind == "never" or not self.is_met(items.get(id))):
                 status, body, date = 412, b"", None
             elif self.command == "DELETE":
                 items.pop(id, None)
@@ -174,6 +183,9 @@ class Handler(BaseHTTPRequestHandler):
                 body, date = b"", None
             elif id in items:
                 status, (body, date) = 200, items[id]
+                stored = body
+                if query.get("form") == "indented":
+                    body = json.dumps(json.loads(body), indent=4).encode()
             else:
                 status, body, date = 404, b'{"error": "absent"}', None
             if fate == "after":
@@ -182,8 +194,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
         headers = {"Last-Modified": date} if date else {}
-        if date and kind in ("strong", "weak", "ignored"):
-            headers["ETag"] = ("W/" if kind == "weak" else "") + entity_tag(body)
+        if date and kind in ("strong", "weak", "ignored", "never"):
+            headers["ETag"] = ("W/" if kind == "weak" else "") + entity_tag(stored)
         self.respond(status, body, **headers)
 
     def stream(self, kind, query):
