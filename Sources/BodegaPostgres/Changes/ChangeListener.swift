@@ -69,20 +69,24 @@ final class ChangeListener: Sendable {
 
     /// Listens while the listener exists and has followers.
     private static func listen(_ generation: Int, _ listener: () -> ChangeListener?) async {
-        var outage = Backoff.outage
+        var (outage, isReported) = (Backoff.outage, false)
         while let current = listener(), current.isWanted(generation) {
             do {
                 let session = try await current.connect()
                 // Polls find later commits. All followers are signaled to read earlier ones.
                 let start = try await current.poll(session, since: nil)
-                outage = Backoff.outage
+                (outage, isReported) = (Backoff.outage, false)
                 current.signal(nil)
                 try await current.follow(session, since: start, generation)
             } catch is CancellationError {
                 return
             } catch {
-                bodegaLogger.debug(
-                    "The connection for change notifications was lost. Reconnecting…", metadata: ["error": "\(error)"])
+                // Until it is connected again, followers see no changes of other programs.
+                bodegaLogger.log(
+                    level: isReported ? .debug : .warning,
+                    "There is no connection for change notifications. Connecting again…",
+                    metadata: ["error": "\(error)"])
+                isReported = true
                 let pause = outage.next()
                 do { try await current.clock.sleep(for: pause) } catch { return }
             }

@@ -84,6 +84,9 @@ extension PostgresFailure {
         }
     }
 
+    /// Whether the server has no place for another connection.
+    var isFull: Bool { code == "53300" }
+
     /// Whether the server sent nothing until a deadline.
     var isSilence: Bool { kind == .timedOut || kind == .silent }
 

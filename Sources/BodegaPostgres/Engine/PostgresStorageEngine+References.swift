@@ -33,8 +33,16 @@ extension PostgresStorageEngine: StorageReferences {
     ///   ``/Bodega/StorageError/Code/placeRemoved`` if the collection was removed.
     public func declareReferences(_ references: [StorageReference]) async throws {
         try references.check()
-        try await database.perform {
-            try await ReferenceTable.declare(references, of: self.collectionName, number: self.number, $0)
+        do {
+            try await database.perform {
+                try await ReferenceTable.declare(references, of: self.collectionName, number: self.number, $0)
+            }
+        } catch var error as StorageError where error.code == .permissionDenied {
+            error.message = """
+                The references of the collection "\(collectionName)" are not declared in the database yet, and the user \
+                lacks a right to do that. Open the store once as a user who may create tables. \(error.message)
+                """
+            throw error
         }
     }
 }

@@ -6,6 +6,8 @@ extension PostgresStorageEngine {
 
     /// The number of bytes that are sent or received with one message.
     private static let partSize = 2 << 20
+    /// The number of parts in which a compressed item is received, unless its parts are smaller.
+    private static let maximumParts = 16
 
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
         let stream = try await database.reading(key: key) { session in
@@ -19,7 +21,10 @@ extension PostgresStorageEngine {
                 if count <= Self.partSize {
                     stream = StorageByteStream(try answers[1].data(0, 1))
                 } else {
-                    stream = StorageByteStream(try await self.copy(key, count: count, session))
+                    // To read a part, the server decompresses all before it.
+                    let isCompressed = try answers[1].flag(0, 2)
+                    let partSize = isCompressed ? max(Self.partSize, count / Self.maximumParts) : Self.partSize
+                    stream = StorageByteStream(try await self.copy(key, count: count, by: partSize, session))
                 }
             }
             _ = try await session.run(session.endSnapshot)
@@ -30,12 +35,12 @@ extension PostgresStorageEngine {
     }
 
     /// Copies an item into a temporary file.
-    private func copy(_ key: CacheKey, count: Int, _ session: Session) async throws -> StreamFile {
+    private func copy(_ key: CacheKey, count: Int, by partSize: Int, _ session: Session) async throws -> StreamFile {
         let file = try StreamFile.temporary()
         while file.count < count {
             var parameters = self.parameters(for: key)
             parameters.append(Int32(file.count + 1))
-            parameters.append(Int32(Self.partSize))
+            parameters.append(Int32(partSize))
             let answer = try await session.run(Command(ItemStatements.partOfData, parameters))
             guard answer.count == 1, case let part = try answer.data(0, 0), !part.isEmpty else {
                 throw PostgresFailure(.unexpectedAnswer, "An item ended before its \(count) bytes.")

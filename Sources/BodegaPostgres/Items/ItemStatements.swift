@@ -21,10 +21,11 @@ enum ItemStatements {
         \(CollectionTable.nulls("NULL, NULL", ifMissing: "$2"))
         """)
 
-    /// The size of an item, and the item unless it is larger than a limit.
+    /// The size of an item, the item unless it is larger than a limit, and whether the server has compressed it.
     static let dataIfSmall = Statement(
         """
-        SELECT octet_length(data), CASE WHEN octet_length(data) <= $4 THEN data END
+        SELECT octet_length(data), CASE WHEN octet_length(data) <= $4 THEN data END,
+            pg_column_size(data) < octet_length(data)
         FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3
         """)
 

@@ -17,8 +17,9 @@ import Foundation
 /// 4. A read that failed because of other reads returns to the head of `pending`: another read of the batch failed, a
 ///    late cancellation request stopped the wrong statement, or the server lost the prepared statement.
 /// 5. A cancelled read ends immediately. If the server is working on it, a cancellation request is sent.
-/// 6. At a deadline, `giveUpLateReads` ends the late reads. If the server is silent, it closes the connection, and the
-///    other reads fail with ``PostgresFailure/Kind/silent``, so that their callers repeat them.
+/// 6. At a deadline, `giveUpLateReads` ends the late reads. A read has more time if something has arrived since its
+///    deadline was set, as it does while a large item is on its way. If the server is silent, it closes the connection,
+///    and the other reads fail with ``PostgresFailure/Kind/silent``, so that their callers repeat them.
 ///
 /// `lock` guards all mutable state: that of the lane, of its reads and of its socket sources, and all calls of libpq.
 /// Callers and Dispatch's threads do the work under it, so that no read waits for a particular thread. Continuations
@@ -42,6 +43,8 @@ final class ReadLane: @unchecked Sendable {
     private let lock = NSLock()
     var line: Line?
     private var isConnecting = false
+    /// Why there is no connection, as far as it is known.
+    private var connectionFailure: PostgresFailure?
     private(set) var isClosed = false
     var pending: Deque<Read> = []
     /// What was sent and awaits results; empty without a connection.
@@ -76,6 +79,7 @@ final class ReadLane: @unchecked Sendable {
             if isClosed { return answers.append((continuation, .failure(PostgresFailure.closed))) }
             if read.wasCancelled { return answers.append((continuation, .failure(CancellationError()))) }
             read.continuation = continuation
+            read.noteReceipts(line?.receipts ?? 0)
             pending.append(read)
             watch(until: read.nextDeadline)
             if line != nil {
@@ -128,7 +132,7 @@ final class ReadLane: @unchecked Sendable {
             let sources = try SocketSources(socket: PQsocket(session.connection), label: "emporium.postgres.lane")
             sources.setHandler { [weak self] in self?.receive() }
             withAnswers { answers in
-                isConnecting = false
+                (isConnecting, connectionFailure) = (false, nil)
                 if isClosed { return }
                 line = Line(session: session, sources: sources)
                 sources.watchesReading = true
@@ -137,6 +141,8 @@ final class ReadLane: @unchecked Sendable {
         } catch {
             withAnswers { answers in
                 isConnecting = false
+                // A later attempt can end without an answer of the server.
+                if let failure = error as? PostgresFailure, failure.code != nil { connectionFailure = failure }
                 breakOff(error, &answers)
             }
         }
@@ -234,13 +240,13 @@ final class ReadLane: @unchecked Sendable {
             let failure = PostgresFailure(.timedOut, "The server did not answer the read in time.")
             var isLate = false
             for slot in sent {
-                guard case .request(let read) = slot, read.deadline.hasPassed, read.continuation != nil else {
-                    continue
-                }
+                guard case .request(let read) = slot, isLate(read), read.continuation != nil else { continue }
                 answer(read, .failure(failure), &answers)
                 isLate = true
             }
-            for read in pending where read.deadline.hasPassed { answer(read, .failure(failure), &answers) }
+            for read in pending where isLate(read) {
+                answer(read, .failure(line == nil ? connectionFailure ?? failure : failure), &answers)
+            }
             pending.removeAll { $0.continuation == nil }
             let isSilent = isLate || seemsDead
             if isSilent, let connection = line?.session.connection {
@@ -258,6 +264,11 @@ final class ReadLane: @unchecked Sendable {
             return isSilent
         }
         if isSilent { pool.suspectConnections() }
+    }
+
+    /// Whether a read has passed its deadline, and nothing has arrived since that was set. Otherwise it gets a later one.
+    private func isLate(_ read: Read) -> Bool {
+        read.deadline.hasPassed && !read.extendDeadline(afterReceipts: line?.receipts)
     }
 
     /// Whether a sent read has passed its deadline for input, and the connection has received nothing since.
@@ -305,7 +316,9 @@ extension ReadLane {
     /// @unchecked because mutable state is only accessed under the lane's lock.
     final class Read: @unchecked Sendable {
         let command: Command
-        let deadline: PostgresDeadline
+        private(set) var deadline: PostgresDeadline
+        /// The time from one deadline to the next, in seconds.
+        private let timeLimit: TimeInterval
         private let isFirstAttempt: Bool
         /// The deadline for any input from the server; `nil` before the read was sent.
         private(set) var deadlineForProof: PostgresDeadline?
@@ -315,12 +328,15 @@ extension ReadLane {
         /// The number of times it was sent again because other reads made it fail.
         var repeats = 0
         /// The lane's receipts when the read was sent.
-        private(set) var receiptsBefore = 0
+        private var receiptsBefore = 0
+        /// The lane's receipts when the deadline was set.
+        private var receiptsAtDeadline = 0
 
         /// - Parameter isFirstAttempt: Whether to keep half of the time for an attempt on another connection.
         init(_ command: Command, until deadline: PostgresDeadline, isFirstAttempt: Bool = false) {
             self.command = command
             self.deadline = deadline
+            timeLimit = deadline.remaining
             self.isFirstAttempt = isFirstAttempt
         }
 
@@ -331,8 +347,21 @@ extension ReadLane {
 
         /// Sets the deadline for any input. Call it when the read is sent.
         func demandProof(afterReceipts receipts: Int) {
-            receiptsBefore = receipts
+            (receiptsBefore, receiptsAtDeadline) = (receipts, receipts)
             deadlineForProof = isFirstAttempt ? .after(deadline.remaining / 2) : deadline
+        }
+
+        /// Notes the lane's receipts when the read begins to wait.
+        func noteReceipts(_ receipts: Int) { receiptsAtDeadline = receipts }
+
+        /// Sets a later deadline if the connection has received something since the last one was set.
+        ///
+        /// - Parameter receipts: The lane's receipts; `nil` without a connection.
+        /// - Returns: Whether it did.
+        func extendDeadline(afterReceipts receipts: Int?) -> Bool {
+            guard let receipts, receipts > receiptsAtDeadline else { return false }
+            (deadline, receiptsAtDeadline) = (.after(timeLimit), receipts)
+            return true
         }
 
         /// Whether the connection has received nothing since the read was sent, and the deadline for input has passed.

@@ -120,10 +120,25 @@ final class SessionPool: Sendable {
             if state.isClosed { throw PostgresFailure.closed }
             return state.lastHost
         }
-        let session = try await Session.connect(
-            to: target, preferring: host, timeout: connectTimeout, until: deadline, patience: patience ?? timeout)
-        state.withLock { $0.lastHost = session.host }
-        return session
+        do {
+            let session = try await Session.connect(
+                to: target, preferring: host, timeout: connectTimeout, until: deadline, patience: patience ?? timeout)
+            state.withLock { $0.lastHost = session.host }
+            return session
+        } catch let failure as PostgresFailure where failure.isFull {
+            // The next attempt can have the place of an idle session. Otherwise the program's short reads, or its
+            // notifications, could wait for ever for a place that it does not use itself.
+            withExtendedLifetime(removeIdle()) {}
+            throw failure
+        }
+    }
+
+    private func removeIdle() -> Session? {
+        state.withLock { state in
+            guard let session = state.idle.popLast() else { return nil }
+            state.count -= 1
+            return session
+        }
     }
 
     /// Closes the idle sessions immediately, and the lent ones when they are returned.
