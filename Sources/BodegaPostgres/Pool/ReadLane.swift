@@ -238,17 +238,17 @@ final class ReadLane: @unchecked Sendable {
         let isSilent = withAnswers { answers in
             nextCheck = nil
             let failure = PostgresFailure(.timedOut, "The server did not answer the read in time.")
-            var isLate = false
+            var hasLateReads = false
             for slot in sent {
                 guard case .request(let read) = slot, isLate(read), read.continuation != nil else { continue }
                 answer(read, .failure(failure), &answers)
-                isLate = true
+                hasLateReads = true
             }
             for read in pending where isLate(read) {
                 answer(read, .failure(line == nil ? connectionFailure ?? failure : failure), &answers)
             }
             pending.removeAll { $0.continuation == nil }
-            let isSilent = isLate || seemsDead
+            let isSilent = hasLateReads || seemsDead
             if isSilent, let connection = line?.session.connection {
                 // The callers of the other reads repeat them on another connection.
                 ServerCancellation.send(for: connection)
