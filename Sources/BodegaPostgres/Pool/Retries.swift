@@ -40,6 +40,8 @@ struct Retries: Sendable {
         var conflict = Backoff.conflict
         var outage = Backoff.outage
         var attempt = 0
+        // What the server has said last.
+        var answer = failure?.code == nil ? nil : failure
         if let failure {
             guard mayRetry(failure) else { throw failure }
             try await clock.sleep(for: outage.next())
@@ -48,7 +50,10 @@ struct Retries: Sendable {
         while true {
             do {
                 return try await body(attempt)
-            } catch let failure as PostgresFailure where mayRetry(failure) && !deadline.hasPassed {
+            } catch let failure as PostgresFailure where mayRetry(failure) {
+                if failure.code != nil, !failure.isConflict { answer = failure }
+                // The last attempt often has no time for an answer, which says less than that to an earlier one.
+                if deadline.hasPassed { throw failure.kind == .cannotConnect ? answer ?? failure : failure }
                 attempt += 1
                 try await clock.sleep(for: failure.isConflict ? conflict.next() : outage.next())
             }

@@ -91,7 +91,7 @@ final class SessionPool: Sendable {
         return failure
     }
 
-    /// Closes all idle connections, after one connection has turned out to be dead.
+    /// Closes all idle connections, after one has turned out to be dead, or because the server has no place left.
     func suspectConnections() {
         let (idle, handlers) = state.withLock { state in
             defer {
@@ -126,18 +126,10 @@ final class SessionPool: Sendable {
             state.withLock { $0.lastHost = session.host }
             return session
         } catch let failure as PostgresFailure where failure.isFull {
-            // The next attempt can have the place of an idle session. Otherwise the program's short reads, or its
-            // notifications, could wait for ever for a place that it does not use itself.
-            withExtendedLifetime(removeIdle()) {}
+            // The next attempt can have the place of an idle connection. Otherwise one part of the program, such as its
+            // notifications, could wait for ever for a place that another part does not use.
+            suspectConnections()
             throw failure
-        }
-    }
-
-    private func removeIdle() -> Session? {
-        state.withLock { state in
-            guard let session = state.idle.popLast() else { return nil }
-            state.count -= 1
-            return session
         }
     }
 
