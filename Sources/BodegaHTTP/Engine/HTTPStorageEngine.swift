@@ -56,6 +56,7 @@ public import Foundation
 /// | 408, or none within the time limit | `timedOut` |
 /// | no connection, or a lost one | `unreachable` |
 /// | no JSON, or not in the expected form | `decodingFailed` |
+/// | a page of HTML for a change | `unreachable`: a network that asks for a login may have answered |
 ///
 /// The cause of an error from a status is an ``HTTPStatusError``. Errors contain neither headers nor the query of an
 /// address.
@@ -127,6 +128,14 @@ public struct HTTPStorageEngine: StorageBackend {
         // 203 is a success whose content a proxy has changed, for example its form.
         let isSuccess = method == .get ? [200, 203].contains(response.status) : (200..<300).contains(response.status)
         guard isSuccess else { throw StorageError(response, to: request, key: key) }
+        // The engine asks for JSON. The page by which a network asks its user to log in answers any request.
+        if method != .get, response.isPage {
+            let subject = "\(method.rawValue) \(HTTPCollection.description(of: url))"
+            throw StorageError(
+                .unreachable,
+                "The response is a page of HTML, so it may not be that of the API: the network may ask for a login. "
+                    + subject, key: key)
+        }
         return response
     }
 
@@ -161,4 +170,10 @@ public struct HTTPStorageEngine: StorageBackend {
 extension HTTPStorageResponse {
     /// Whether the resource does not exist.
     var isAbsence: Bool { [404, 410].contains(status) }
+
+    /// Whether the body is a page for people.
+    var isPage: Bool {
+        let type = header("Content-Type")?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        return !body.isEmpty && (type == "text/html" || type == "application/xhtml+xml")
+    }
 }

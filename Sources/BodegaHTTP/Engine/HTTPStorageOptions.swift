@@ -9,7 +9,8 @@ public struct HTTPStorageOptions: Sendable {
     public var itemAddressesEndWithSlash = false
     /// Whether single items can be changed under conditions; by default `false`. The server must send strong entity
     /// tags, and refuse a change whose `If-Match` or `If-None-Match` is not met. One that ignores them overwrites what
-    /// others have written in between: ``HTTPStorageEngine/checkConditions(writing:key:)`` finds that out.
+    /// others have written in between: ``HTTPStorageEngine/checkConditions(writing:key:)`` finds that out. An item
+    /// must have the same members in the response for the collection as in its own.
     public var usesEntityTags = false
     /// The time in which the server must have responded to a request; by default 30 seconds. A transfer that is slow,
     /// but goes on, has more, see ``HTTPStorageRequest/timeLimit``.

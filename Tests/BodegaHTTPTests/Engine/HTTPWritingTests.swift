@@ -24,6 +24,17 @@ import Testing
         }
     }
 
+    @Test(arguments: ["PUT", "DELETE"])
+    func `A page of HTML is no success of a change`(_ method: String) async throws {
+        let name = UUID().uuidString
+        let engine = try HTTPStorageEngine(try await url("items/\(name)", ["portal": method]))
+        let (key, data) = (CacheKey("1"), Data(#"{"id": "1"}"#.utf8))
+        let error = await #expect(throws: StorageError.self) {
+            if method == "PUT" { try await engine.write(data, key: key) } else { try await engine.remove(key: key) }
+        }
+        #expect(error?.code == .unreachable)
+    }
+
     // MARK: Spellings
 
     /// A collection with one note, whose identifier the server spells in lower case.

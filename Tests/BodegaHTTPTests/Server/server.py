@@ -8,6 +8,7 @@ It prints its port, and ends when its standard input ends. The argument is the t
     /…?slash=1                     items whose addresses end with a slash
     /…?uuid=lower                  identifiers in lower case, in addresses and objects
     /…?refuse=PUT                  the status 422 for a method
+    /…?portal=METHOD               a page of HTML with the status 200 for a method, in place of what it does
     /…?tags=KIND                   entity tags of items: strong, weak, none, or ignored in conditions; or never, with
                                    which no condition of a change is met
     /…?form=KIND                   indented objects, indented more in the array; or an array of brief ones, which have
@@ -116,6 +117,8 @@ class Handler(BaseHTTPRequestHandler):
             requests.append({"method": self.command, "path": self.path, "headers": dict(self.headers.items())})
         if query.get("refuse") == self.command:
             return self.respond(422)
+        if query.get("portal") == self.command:
+            return self.respond(200, b"<html>Log in</html>", Content_Type="text/html; charset=utf-8")
         if segments[0] == "fault":
             return self.fault(segments[1], query)
         if segments[0] == "stream":
