@@ -85,7 +85,11 @@ struct JSONObjects: Sendable {
         var (isInString, isEscaped) = (false, false)
         for byte in text {
             if isInString {
-                if isEscaped { isEscaped = false } else if byte == UInt8(ascii: "\\") { isEscaped = true } else {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else {
                     isInString = byte != UInt8(ascii: "\"")
                 }
             } else if byte == UInt8(ascii: "\"") {

@@ -96,6 +96,53 @@ struct LaneTests {
         lane.close()
     }
 
+    /// The rows arrive over several times the time limit, with pauses that are shorter.
+    @Test func `A read goes on as long as its answer arrives`() async throws {
+        let lane = ReadLane(pool: try await pool())
+        _ = try await lane.run(ReadLane.Read(echo(0), until: .after(240)))
+        let slow = Statement("SELECT repeat('x', 100000), pg_sleep(0.5) FROM generate_series(1, 12)")
+        async let behind = lane.run(ReadLane.Read(Command(slow), until: .after(2)))
+        let answer = try await lane.run(ReadLane.Read(Command(slow), until: .after(2)))
+        #expect(try (0..<12).allSatisfy { try answer.text($0, 0).utf8.count == 100_000 })
+        #expect(try await behind.count == 12)
+        lane.close()
+    }
+
+    @Test func `A lane gets the place of an idle session if the server has no other`() async throws {
+        let database = try await PostgresServer.shared().makeDatabase()
+        let user = "limited_\(database.name)"
+        try await database.sql("CREATE ROLE \(user) LOGIN PASSWORD 'pa55' CONNECTION LIMIT 2")
+        let place = database.url.split(separator: "@").dropFirst().joined(separator: "@")
+        let target = try ConnectionTarget("postgresql://\(user):pa55@\(place)")
+        let pool = SessionPool(target: target, limit: 2, connectTimeout: 120)
+        try await pool.withSession { _ in try await pool.withSession { _ in } }
+        let lane = ReadLane(pool: pool)
+        let failure = await #expect(throws: PostgresFailure.self) {
+            _ = try await lane.run(ReadLane.Read(echo(1), until: .after(120)))
+        }
+        #expect(failure?.isFull == true)
+        try await waitUntil("the lane has a place") {
+            do {
+                return try await lane.run(ReadLane.Read(echo(2), until: .after(120))).number(0, 0) as Int64 == 2
+            } catch let failure as PostgresFailure where failure.isFull {
+                return false
+            }
+        }
+        // And a session gets that of an idle lane.
+        try await pool.withSession { _ in
+            try await waitUntil("a session has a place") {
+                do {
+                    try await pool.withSession { _ in }
+                    return true
+                } catch let failure as PostgresFailure where failure.isFull {
+                    return false
+                }
+            }
+        }
+        lane.close()
+        pool.close()
+    }
+
     @Test func `Each of many reads ends when the server is killed`() async throws {
         let server = try await PostgresServer.launch()
         let patient = try await PostgresStorageEngine(connecting: server.url(), collection: "notes")
