@@ -39,8 +39,8 @@ extension PostgresStorageEngine: StorageReferences {
             }
         } catch var error as StorageError where error.code == .permissionDenied {
             error.message = """
-                The references of the collection "\(collectionName)" are not declared in the database yet, and the user \
-                lacks a right to do that. Open the store once as a user who may create tables. \(error.message)
+                The references of the collection "\(collectionName)" are not declared in the database yet, and the \
+                user lacks a right to do that. Open the store once as a user who may create tables. \(error.message)
                 """
             throw error
         }
