@@ -266,8 +266,8 @@ final class ReadLane: @unchecked Sendable {
         if isSilent { pool.suspectConnections() }
     }
 
-    /// Whether a read has passed its deadline, and nothing has arrived since that was set. If something has arrived, the
-    /// read gets a later deadline.
+    /// Whether a read has passed its deadline, and nothing has arrived since that was set. If something has, the read
+    /// gets a later deadline.
     private func isLate(_ read: Read) -> Bool {
         read.deadline.hasPassed && !read.extendDeadline(afterReceipts: line?.receipts)
     }
