@@ -60,7 +60,7 @@ extension PostgresStorageEngine: StorageLog {
             }
             let keys = delta.keysWritten(for: request)
             let columns = ItemColumns(request.fields)
-            let commands = self.commands(of: keys, columns.statement) + [session.endSnapshot]
+            let commands = self.commands(of: keys, columns.statement()) + [session.endSnapshot]
             let answers = try await session.run(commands, patience: self.patience(forItems: keys.count))
             delta.items = try Self.items(answers.dropLast(), under: keys, columns)
             return delta

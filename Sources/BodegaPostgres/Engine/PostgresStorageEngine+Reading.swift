@@ -15,12 +15,11 @@ extension PostgresStorageEngine {
         let keys = request.keys
         if keys.isEmpty { return [] }
         let columns = ItemColumns(request.fields, index: request.index)
-        let commands = commands(of: keys, columns.statement)
         let answers: [QueryResult]
-        if keys.count <= Self.maximumKeysOfShortRead {
-            answers = [try await database.read(commands[0])]
+        if keys.count <= Self.maximumKeysOfShortRead, let rows = try await shortRead(keys, columns) {
+            answers = [rows]
         } else {
-            let patience = patience(forItems: keys.count)
+            let (commands, patience) = (commands(of: keys, columns.statement()), patience(forItems: keys.count))
             answers = try await database.reading { session in
                 if commands.count == 1 { return [try await session.run(commands[0], patience: patience)] }
                 let all = [session.beginSnapshot] + commands + [session.endSnapshot]
@@ -35,6 +34,13 @@ extension PostgresStorageEngine {
         }
         if items.isEmpty { try await checkExistence() }
         return items
+    }
+
+    /// Reads rows on a shared connection; `nil` if some of the items are too large for it.
+    private func shortRead(_ keys: [CacheKey], _ columns: ItemColumns) async throws -> QueryResult? {
+        let statement = columns.statement(upTo: ItemStatements.sharedBytes)
+        let rows = try await database.read(commands(of: keys, statement)[0])
+        return columns.haveAllData(rows) ? rows : nil
     }
 
     /// Reads items from the results of ``commands(of:_:)``, in the order of the keys.

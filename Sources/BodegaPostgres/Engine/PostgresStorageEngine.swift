@@ -80,7 +80,13 @@ public final class PostgresStorageEngine: StorageBackend {
     // MARK: Reading
 
     public func fetch(key: CacheKey) async throws -> Data? {
-        try await read(ItemStatements.data, key) { try $0.data(0, 0) }
+        let found: Data?? = try await read(ItemStatements.sharedData, key) { rows in
+            rows.bytes(0, 1) == nil ? nil : try rows.data(0, 1)
+        }
+        guard let data = found, data == nil else { return found ?? nil }
+        let read = Command(ItemStatements.data, parameters(for: key))
+        let rows = try await database.reading(key: key) { try await $0.run(read) }
+        return try value(rows, key) { try $0.data(0, 0) }
     }
 
     public func fetch(_ request: FetchRequest) async throws -> StorageAnswer<[StorageItem]> {
@@ -152,7 +158,12 @@ public final class PostgresStorageEngine: StorageBackend {
     private func read<Value>(
         _ statement: Statement, _ key: CacheKey, _ value: (QueryResult) throws -> Value
     ) async throws -> Value? {
-        let result = try await database.read(Command(statement, parameters(for: key)), key: key)
+        try self.value(try await database.read(Command(statement, parameters(for: key)), key: key), key, value)
+    }
+
+    private func value<Value>(
+        _ result: QueryResult, _ key: CacheKey, _ value: (QueryResult) throws -> Value
+    ) throws -> Value? {
         if result.count == 0 { return nil }
         if result.bytes(0, 0) == nil { throw StorageError.collectionRemoved }
         do {

@@ -14,6 +14,18 @@ enum ItemStatements {
         \(CollectionTable.nulls("NULL", ifMissing: "$2"))
         """)
 
+    /// The largest item that is read on a connection that reads share, in bytes. A larger one would hold up the others.
+    static let sharedBytes = 1 << 20
+
+    /// The size of an item, and the item unless it is too large for a shared connection.
+    static let sharedData = Statement(
+        "emporium_shared_data",
+        """
+        SELECT octet_length(data), CASE WHEN octet_length(data) <= \(sharedBytes) THEN data END
+        FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3
+        \(CollectionTable.nulls("NULL, NULL", ifMissing: "$2"))
+        """)
+
     static let dates = Statement(
         "emporium_dates",
         """

@@ -51,15 +51,24 @@ struct ItemColumns: Sendable {
     }
 
     /// The statement that reads them, after the place of the key.
-    var statement: KeyedStatement {
+    ///
+    /// - Parameter limit: The size from which it reads NULL in place of an item, in bytes; `nil` for none.
+    func statement(upTo limit: Int? = nil) -> KeyedStatement {
         var columns: [String] = []
-        if fields.contains(.data) { columns.append("i.data") }
+        if fields.contains(.data) {
+            columns.append(limit.map { "CASE WHEN octet_length(i.data) <= \($0) THEN i.data END" } ?? "i.data")
+        }
         if fields.contains(.dates) { columns += ["i.created_at", "i.updated_at"] }
         if fields.contains(.place) {
             columns.append("i.position")
             columns += (index?.members ?? []).map { SortKeyFunction.call($0, data: "i.data") }
         }
         return ItemStatements.selecting(columns)
+    }
+
+    /// Whether no item of a result was too large for the statement's limit.
+    func haveAllData(_ rows: QueryResult) -> Bool {
+        !fields.contains(.data) || (0..<rows.count).allSatisfy { rows.bytes($0, 1) != nil }
     }
 
     /// Reads an item from a row of the statement's result.

@@ -108,6 +108,24 @@ struct LaneTests {
         lane.close()
     }
 
+    /// Small items are read on a shared connection, which a large one would hold up.
+    @Test func `Items of all sizes are read, alone and together`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
+        let sizes = [0, 1, ItemStatements.sharedBytes, ItemStatements.sharedBytes + 1, 3 << 20]
+        let items = sizes.map { (key: CacheKey("\($0)"), data: Data((0..<$0).map { UInt8(truncatingIfNeeded: $0) })) }
+        try await engine.write(items)
+        for item in items { #expect(try await engine.fetch(key: item.key) == item.data) }
+        for part in [items[...], items.prefix(3)] {
+            let keys = part.map(\.key) + [CacheKey("none")]
+            let found = try await engine.fetch(FetchRequest(keys, [.data, .dates, .place])).value
+            #expect(found.map(\.key) == part.map(\.key))
+            #expect(found.map(\.data) == part.map(\.data))
+            #expect(found.allSatisfy { $0.dates != nil && $0.position != nil })
+        }
+        #expect(try await engine.fetch(key: CacheKey("none")) == nil)
+    }
+
     @Test func `A lane gets the place of an idle session if the server has no other`() async throws {
         let database = try await PostgresServer.shared().makeDatabase()
         let user = "limited_\(database.name)"

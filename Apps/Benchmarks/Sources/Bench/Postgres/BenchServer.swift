@@ -53,6 +53,13 @@ final class BenchServer: Sendable {
         return try run("psql", options + ["--dbname", url], input: script)
     }
 
+    /// The number of the first collection.
+    func collectionNumber() throws -> Int {
+        let answer = try psql("SELECT min(id) FROM emporium_collections").split(separator: "\n")
+        guard let number = answer.first.flatMap({ Int($0) }) else { throw VerificationFailure("no collection exists") }
+        return number
+    }
+
     /// The time of a statement or command according to psql.
     func timeOfPsql(_ command: String) throws -> Duration {
         let answer = try psql("\\timing on\n\(command)\n")

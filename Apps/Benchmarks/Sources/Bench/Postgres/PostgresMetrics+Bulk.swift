@@ -54,11 +54,10 @@ extension PostgresMetrics {
         let engine = try await PostgresStorageEngine(connecting: server.url, collection: "bench")
         try await engine.write(items)
         try server.psql("VACUUM ANALYZE emporium_items")
-        let command =
-            "\\copy (SELECT key, data FROM emporium_items WHERE collection = 1) TO '/dev/null' (FORMAT binary)"
+        let rows = "FROM emporium_items WHERE collection = \(try server.collectionNumber())"
+        let command = "\\copy (SELECT key, data \(rows)) TO '/dev/null' (FORMAT binary)"
         try verify(
-            server.psql("SELECT count(*) FROM emporium_items WHERE collection = 1"), equals: "\(items.count)\n",
-            "items that the baseline copies")
+            server.psql("SELECT count(*) \(rows)"), equals: "\(items.count)\n", "items that the baseline copies")
         return try await compare(
             items: items.count,
             runs: plan.runs,

@@ -74,8 +74,12 @@ extension PostgresMetrics {
     /// pgbench can't compute the shard of a key, so the script finds it with a tree of conditions, ten comparisons
     /// deep.
     private func pgbenchScript(_ wanted: [Int], step: Int, on server: BenchServer) throws -> String {
+        let collection = try server.collectionNumber()
         let list = try server.psql(
-            "SELECT convert_from(substring(key FROM 2), 'UTF8'), shard FROM emporium_items WHERE collection = 1")
+            """
+            SELECT convert_from(substring(key FROM 2), 'UTF8'), shard FROM emporium_items
+            WHERE collection = \(collection)
+            """)
         let shards = Dictionary(
             uniqueKeysWithValues: list.split(separator: "\n").map { line in
                 let fields = line.split(separator: "|")
@@ -89,13 +93,17 @@ extension PostgresMetrics {
             return "case when :i < \(middle) then \(low) else \(high) end"
         }
         let answers = try server.psql(
-            "SELECT count(*) FROM emporium_items WHERE collection = 1 AND key = '\\x00'::bytea || '10000000'")
+            """
+            SELECT count(*) FROM emporium_items
+            WHERE collection = \(collection) AND key = '\\x00'::bytea || '10000000'
+            """)
         try verify(answers, equals: "1\n", "rows under the first key as the baseline writes it")
         return """
             \\set i random(0, \(wanted.count - 1))
             \\set n 10000000 + :i * \(step)
             \\set s \(choice(0..<wanted.count))
-            SELECT data FROM emporium_items WHERE shard = :s AND collection = 1 AND key = '\\x00'::bytea || :n;
+            SELECT data FROM emporium_items WHERE shard = :s AND collection = \(collection) AND key = \
+            '\\x00'::bytea || :n;
 
             """
     }
