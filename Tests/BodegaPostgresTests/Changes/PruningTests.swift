@@ -26,8 +26,8 @@ struct PruningTests {
         let pool = SessionPool(target: try ConnectionTarget(schema.url), limit: 1, connectTimeout: 60)
         let session = try await pool.makeSession(until: .after(60))
         let statements = [
-            ItemColumns(.data).statement, ItemColumns([]).statement, ItemColumns([.data, .dates]).statement,
-            ItemStatements.removeMany, ItemStatements.lockMany,
+            ItemColumns(.data).statement(), ItemColumns(.data).statement(upTo: 1_000), ItemColumns([]).statement(),
+            ItemColumns([.data, .dates]).statement(), ItemStatements.removeMany, ItemStatements.lockMany,
         ]
         for statement in statements {
             let one = try await partitions(statement, [CacheKey("a")], session)
