@@ -82,7 +82,8 @@ extension HTTPStorageEngine {
     ///
     /// With such an API, a caller that reads the collection would always expect what is not there, and try for ever.
     private func checkForm(of change: ConditionalChange, _ current: Data?) async throws {
-        guard let expected = change.expected, JSONObjects.areSame(try await inCollection(change.key), expected),
+        guard let expected = change.expected,
+            JSONObjects.areSame(try await fetchCollection().fetch(key: change.key), expected),
             try await fetchResponse(key: change.key)?.data == current
         else { return }
         throw StorageError(

@@ -78,7 +78,7 @@ extension HTTPStorageEngine {
     }
 
     /// The items of the collection, without their dates.
-    private func fetchCollection() async throws -> MemoryStorageEngine {
+    func fetchCollection() async throws -> MemoryStorageEngine {
         var items: [(key: CacheKey, data: Data)] = []
         var pages: Set<URL> = []
         var next: URL? = collection.url
@@ -95,9 +95,6 @@ extension HTTPStorageEngine {
         // An item on two pages is in the place of the first, with the bytes of the last.
         return MemoryStorageEngine(items: items)
     }
-
-    /// The item as the response for the collection has it.
-    func inCollection(_ key: CacheKey) async throws -> Data? { try await fetchCollection().fetch(key: key) }
 
     func fetchResponse(key: CacheKey) async throws -> (response: HTTPStorageResponse, data: Data)? {
         guard let url = try collection.url(of: key) else { return nil }

@@ -75,31 +75,7 @@ struct JSONObjects: Sendable {
     static func areSame(_ left: Data?, _ right: Data?) -> Bool {
         if left == right { return true }
         guard let left, let right else { return false }
-        return tokens(of: left) == tokens(of: right)
-    }
-
-    /// A JSON text without the white space between its tokens.
-    private static func tokens(of text: Data) -> [UInt8] {
-        var tokens: [UInt8] = []
-        tokens.reserveCapacity(text.count)
-        var (isInString, isEscaped) = (false, false)
-        for byte in text {
-            if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else {
-                    isInString = byte != UInt8(ascii: "\"")
-                }
-            } else if byte == UInt8(ascii: "\"") {
-                isInString = true
-            } else if byte == 0x20 || (0x09...0x0A).contains(byte) || byte == 0x0D {
-                continue
-            }
-            tokens.append(byte)
-        }
-        return tokens
+        return JSONText.withoutWhitespace(left) == JSONText.withoutWhitespace(right)
     }
 
     private func id(of object: Range<Int>, in bytes: UnsafeRawBufferPointer) throws -> String {

@@ -30,9 +30,10 @@ public final class PostgresDatabase: Sendable {
         public var connectTimeout: TimeInterval
 
         /// How long an operation may wait, in seconds, by default 30: for a free connection, for an unreachable server,
-        /// and for the answer of a silent one. A bulk operation has an additional millisecond for each item. A
-        /// connection that was idle has half of the time to answer; then the operation is repeated on a new connection.
-        /// A write that fails takes up to 5 more seconds to determine whether it was applied.
+        /// and for the answer of a silent one. While an answer arrives, it may take longer. A bulk operation has an
+        /// additional millisecond for each item. A connection that was idle has half of the time to answer; then the
+        /// operation is repeated on a new connection. A write that fails takes up to 5 more seconds to determine whether
+        /// it was applied.
         public var timeout: TimeInterval
 
         /// The number of partitions of the table of items, by default 8. The first program that opens the database
