@@ -32,7 +32,7 @@ public final class PostgresDatabase: Sendable {
         /// How long an operation may wait, in seconds, by default 30: for a free connection, for an unreachable server,
         /// and for the answer of a silent one. While an answer arrives, it may take longer. A bulk operation has an
         /// additional millisecond for each item. A connection that was idle has half of the time to answer; then the
-        /// operation is repeated on a new connection. A write that fails takes up to 5 more seconds to determine whether
+        /// operation is repeated on a new connection. A write that fails takes up to 5 more seconds to find out whether
         /// it was applied.
         public var timeout: TimeInterval
 
