@@ -33,11 +33,11 @@ public struct StoreTransaction<Item: StorableItem> {
     /// ``Store/items`` in a transaction: they lack the changes of earlier transactions of the same batch.
     public var items: [Item] { base.contents(with: steps).items }
 
-    /// The number of items, including the transaction's own changes. Access takes as long as that of ``items``.
-    public var count: Int { items.count }
+    /// The number of items, including the transaction's own changes.
+    public var count: Int { layer.count(on: base.count) }
 
-    /// Whether there are no items. Access takes as long as that of ``items``.
-    public var isEmpty: Bool { items.isEmpty }
+    /// Whether there are no items, including the transaction's own changes.
+    public var isEmpty: Bool { count == 0 }
 
     private subscript(key: CacheKey) -> Item? {
         layer.items[key] ?? (layer.isCleared ? nil : base[key])
@@ -56,7 +56,7 @@ public struct StoreTransaction<Item: StorableItem> {
     ///
     /// - Parameter items: The items. If several have the same identifier, the last one wins, in the place of the first.
     public mutating func insert(_ items: [Item]) {
-        for item in items { layer.items[key(item)] = .some(item) }
+        for item in items { set(item, under: key(item)) }
         steps.append(.insert(items))
     }
 
@@ -82,8 +82,13 @@ public struct StoreTransaction<Item: StorableItem> {
     }
 
     private mutating func remove(_ keys: [CacheKey]) {
-        for key in keys { layer.items[key] = .some(nil) }
+        for key in keys { set(nil, under: key) }
         steps.append(.remove(keys))
+    }
+
+    private mutating func set(_ item: Item?, under key: CacheKey) {
+        layer.balance += (item == nil ? 0 : 1) - (self[key] == nil ? 0 : 1)
+        layer.items[key] = .some(item)
     }
 
     /// Removes all items.

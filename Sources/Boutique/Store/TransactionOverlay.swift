@@ -10,6 +10,13 @@ final class TransactionOverlay<Item: StorableItem> {
         var isCleared = false
         /// The changed items, with `nil` for removed ones.
         var items: [CacheKey: Item?] = [:]
+        /// How many more items there are because of the changes; all items, if they have removed those below.
+        var balance = 0
+
+        /// The number of items.
+        ///
+        /// - Parameter count: The number of those below.
+        func count(on count: Int) -> Int { isCleared ? balance : count + balance }
     }
 
     private let model: StoreModel<Item>
@@ -26,6 +33,9 @@ final class TransactionOverlay<Item: StorableItem> {
     subscript(key: CacheKey) -> Item? {
         layer.items[key] ?? (layer.isCleared ? nil : model.contents[key])
     }
+
+    /// The number of items.
+    var count: Int { layer.count(on: model.contents.count) }
 
     /// All items with further steps applied.
     func contents(with more: [StoreStep<Item>]) -> OrderedItems<Item> {
@@ -49,6 +59,7 @@ final class TransactionOverlay<Item: StorableItem> {
             layer = transaction.layer
         } else {
             layer.items.merge(transaction.layer.items) { $1 }
+            layer.balance += transaction.layer.balance
         }
     }
 }

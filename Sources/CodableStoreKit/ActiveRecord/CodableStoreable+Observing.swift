@@ -19,8 +19,7 @@ extension CodableStoreable {
         on scheduler: ObserverScheduler = .automatic,
         _ observer: @escaping CodableStore<Self>.Observer
     ) -> ObservableCodableStoreSubscription {
-        let identity = Identity(identifier)
-        return subscribe(where: { $0.codableStoreIdentity == identity }, container, engine, scheduler, observer)
+        subscribe(of: Identity(identifier), container, engine, scheduler, observer)
     }
 
     /// Observes the objects that satisfy a condition. See ``CodableStore/observe(where:on:_:)``.
@@ -65,7 +64,7 @@ extension CodableStoreable {
         on scheduler: ObserverScheduler = .automatic,
         _ observer: @escaping CodableStore<Self>.Observer
     ) -> ObservableCodableStoreSubscription {
-        subscribe(where: { _ in true }, container, engine, scheduler, observer)
+        subscribe(container, engine, scheduler, observer)
     }
 
     /// Observes the object with the same identifier. See ``CodableStore/observe(_:on:_:)``.
@@ -89,14 +88,17 @@ extension CodableStoreable {
     }
 
     private static func subscribe(
-        where predicate: @escaping (Self) -> Bool,
+        of identity: Identity<ID>? = nil,
+        where predicate: ((Self) -> Bool)? = nil,
         _ container: CodableStoreContainer?,
         _ engine: CodableStore<Self>.Engine?,
         _ scheduler: ObserverScheduler,
         _ observer: @escaping CodableStore<Self>.Observer
     ) -> ObservableCodableStoreSubscription {
-        if container == nil, engine == nil { return TypeObservers.add(where: predicate, on: scheduler, observer) }
+        if container == nil, engine == nil {
+            return TypeObservers.add(of: identity, where: predicate, on: scheduler, observer)
+        }
         let store = CodableStore<Self>(container: container ?? .default, engine: engine ?? .fileSystem)
-        return store.subscribe(where: predicate, on: scheduler, observer)
+        return store.subscribe(of: identity, where: predicate, on: scheduler, observer)
     }
 }

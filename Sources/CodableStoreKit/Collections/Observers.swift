@@ -9,7 +9,7 @@ import Logging
 /// 1. A writer commits, or the follower of foreign changes reads them. While the lock that orders the collection's
 ///    changes is held, it calls `enqueue`, which copies the list of observers and hands a call to `deliveries`.
 /// 2. A thread that ends an operation makes that call, holding no lock; see ``DeliveryQueue``.
-/// 3. The call passes the change to each of the copied observers that is still active.
+/// 3. The call passes the change to each of the copied observers of its object that is still active.
 ///
 /// The lock of `observers` guards the list and the `isActive` of each observer. Unsubscribing sets `isActive` under
 /// that lock, so no call of the observer begins afterwards.
@@ -28,10 +28,10 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
 
     /// Finds the observers of the type in all collections.
     private struct TypeObserverSearch {
-        let calls: () -> [Call]
+        let calls: () -> ((Object) -> [Call])?
     }
 
-    private let observers = Locked<[Observer]>([])
+    private let observers = Locked(ObserverList<Object, Observer>())
     private let typeObservers = Locked<TypeObserverSearch?>(nil)
     private let deliveries: DeliveryQueue
     private let core: Weak<CollectionCore>?
@@ -46,20 +46,25 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
 
     /// Connects the observers of the type in all collections. Only the first call has an effect.
     ///
-    /// - Parameter find: Returns the calls of those observers for a change in this collection.
-    func setTypeObservers(_ find: @autoclosure () -> () -> [Call]) {
+    /// - Parameter find: Returns what finds the calls of those observers for a change of an object in this collection;
+    ///   `nil` if there are none.
+    func setTypeObservers(_ find: @autoclosure () -> () -> ((Object) -> [Call])?) {
         typeObservers.withLock { if $0 == nil { $0 = TypeObserverSearch(calls: find()) } }
     }
 
     /// Adds an observer of future changes.
-    func add(_ call: @escaping Call) -> ObservableCodableStoreSubscription {
-        nonisolated(unsafe) let observer = Observer(call)
-        observers.withLock { $0.append(observer) }
+    ///
+    /// - Parameters:
+    ///   - identity: The identity of the object that is observed, `nil` for all objects.
+    ///   - call: The closure to call with each change.
+    func add(of identity: Identity<Object.ID>?, _ call: @escaping Call) -> ObservableCodableStoreSubscription {
+        nonisolated(unsafe) let (observer, identity) = (Observer(call), identity)
+        observers.withLock { $0.add(observer, of: identity) }
         core?.object?.beginObservation()
         return ObservableCodableStoreSubscription {
             self.observers.withLock { observers in
                 observer.isActive = false
-                observers.removeAll { $0 === observer }
+                observers.remove(observer, of: identity)
             }
             self.core?.object?.endObservation()
         }
@@ -82,16 +87,18 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
     /// - Parameter change: Returns the change, or `nil` if there is nothing to report. It is called upon delivery, and
     ///   once for each observer if `Object` is a class.
     func enqueue(_ change: @escaping () -> ObjectChange<Object>?) {
-        let ofType = typeObservers.withLock { $0 }?.calls() ?? []
-        let observers = observers.withLock { $0 } + ofType.map(Observer.init)
-        if observers.isEmpty { return }
-        nonisolated(unsafe) let delivery = (observers: observers, change: change)
+        let ofType = typeObservers.withLock { $0 }?.calls()
+        let observers = observers.withLock { $0 }
+        if observers.isEmpty, ofType == nil { return }
+        nonisolated(unsafe) let delivery = (observers: observers, ofType: ofType, change: change)
         deliveries.enqueue {
-            let isOfClass = Object.self is AnyObject.Type
-            var change: ObjectChange<Object>?
-            for observer in delivery.observers where self.isActive(observer) {
-                if change == nil || isOfClass { change = delivery.change() }
-                guard let change else { return }
+            guard let first = delivery.change() else { return }
+            let ofType = delivery.ofType?(first.object) ?? []
+            var copy: ObjectChange<Object>? = first
+            for observer in delivery.observers.observers(of: first.object) + ofType.map(Observer.init)
+            where self.isActive(observer) {
+                guard let change = copy ?? delivery.change() else { return }
+                if Object.self is AnyObject.Type { copy = nil }
                 observer.call(change)
             }
         }

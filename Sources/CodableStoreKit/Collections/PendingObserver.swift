@@ -10,9 +10,13 @@ final class PendingObserver<Object: BaseCodableStoreable>: @unchecked Sendable {
     }
 
     private let state: Locked<State>
+    private let identity: Identity<Object.ID>?
 
-    /// - Parameter call: The closure to call with each change, once the observation has begun.
-    init(_ call: @escaping Observers<Object>.Call) {
+    /// - Parameters:
+    ///   - identity: The identity of the object that is observed, `nil` for all objects.
+    ///   - call: The closure to call with each change, once the observation has begun.
+    init(of identity: Identity<Object.ID>?, _ call: @escaping Observers<Object>.Call) {
+        self.identity = identity
         state = Locked(State(call: call))
     }
 
@@ -20,7 +24,7 @@ final class PendingObserver<Object: BaseCodableStoreable>: @unchecked Sendable {
     func begin(with observers: Observers<Object>) {
         state.withLock { state in
             guard let call = state.call else { return }
-            state = State(subscription: observers.add(call))
+            state = State(subscription: observers.add(of: identity, call))
         }
     }
 

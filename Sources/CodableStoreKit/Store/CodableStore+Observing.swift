@@ -40,8 +40,7 @@ extension CodableStore {
         on scheduler: ObserverScheduler,
         _ observer: @escaping Observer
     ) -> ObservableCodableStoreSubscription {
-        let identity = Identity(identifier)
-        return subscribe(where: { $0.codableStoreIdentity == identity }, on: scheduler, observer)
+        subscribe(of: Identity(identifier), on: scheduler, observer)
     }
 
     /// Observes the objects that satisfy a condition.
@@ -92,18 +91,20 @@ extension CodableStore {
         on scheduler: ObserverScheduler,
         _ observer: @escaping Observer
     ) -> ObservableCodableStoreSubscription {
-        subscribe(where: { _ in true }, on: scheduler, observer)
+        subscribe(on: scheduler, observer)
     }
 
+    /// Observes the object with an identity, or all objects, that satisfy a condition, or all of them.
     func subscribe(
-        where predicate: @escaping (Object) -> Bool,
+        of identity: Identity<Object.ID>? = nil,
+        where predicate: ((Object) -> Bool)? = nil,
         on scheduler: ObserverScheduler,
         _ observer: @escaping Observer
     ) -> ObservableCodableStoreSubscription {
         let (container, engine) = (container, engine)
         let inbox = ObserverInbox(scheduler, observer)
-        let (observation, failure) = addObserver { change in
-            if predicate(change.object) { inbox.add(ObserveEvent(change, container, engine)) }
+        let (observation, failure) = addObserver(of: identity) { change in
+            if predicate?(change.object) ?? true { inbox.add(ObserveEvent(change, container, engine)) }
         }
         let subscription = ObservableCodableStoreSubscription {
             observation.unsubscribe()

@@ -68,16 +68,18 @@ open class CodableStore<Object: BaseCodableStoreable> {
     /// Adds an observer of future changes. If the collection cannot be opened, the observation begins when any store
     /// opens it.
     ///
-    /// - Parameter call: The closure to call with each change.
+    /// - Parameters:
+    ///   - identity: The identity of the object that is observed, `nil` for all objects.
+    ///   - call: The closure to call with each change.
     /// - Returns: The subscription, and the error if the collection could not be opened.
     func addObserver(
-        _ call: @escaping Observers<Object>.Call
+        of identity: Identity<Object.ID>?, _ call: @escaping Observers<Object>.Call
     ) -> (subscription: ObservableCodableStoreSubscription, failure: (any Error)?) {
         if let collection = opened.withLock({ $0 }) {
             let failure = failureToPrepare(collection)
-            return (collection.observers.add(call), failure)
+            return (collection.observers.add(of: identity, call), failure)
         }
-        let observer = PendingObserver(call)
+        let observer = PendingObserver(of: identity, call)
         let place = temporaryStorage?.use { engine.place(in: container) } ?? engine.place(in: container)
         // Added first, so that a store that opens the collection right after this attempt fails does not miss it.
         if let place { PendingObservers.add(observer, at: place) }
