@@ -63,6 +63,7 @@ import Testing
                     guard notes.contains(id: from), notes.contains(id: to) else { return }
                     try notes.update(id: from) { $0.count -= 1 }
                     try notes.update(id: to) { $0.count += 1 }
+                    #expect(notes.count == notes.items.count)
                 }
             case .reload: try await store.reload()
             }

@@ -15,11 +15,11 @@ import Testing
     @Test func `The observers of a type are found as deep on the stack after many changes as after the first`() {
         let observers = Observers<Message>(DeliveryQueue())
         var depths: [Int] = []
-        func find() -> [Observers<Message>.Call] {
+        func find() -> ((Message) -> [Observers<Message>.Call])? {
             withUnsafeTemporaryAllocation(of: Int.self, capacity: 1) {
                 depths.append(Int(bitPattern: $0.baseAddress))
             }
-            return []
+            return nil
         }
         observers.setTypeObservers(find)
         for id in 0..<1_000 { observers.enqueue(.saved(Message(id: id)), .removed(CacheKey("\(id)"), Data())) }
