@@ -15,7 +15,7 @@ import Foundation
 ///    delivery on another thread.
 ///
 /// Each piece of state has its own lock. `following` is the only one that is held while other code runs:
-/// `records.follow`, and the closure that ends it. Neither uses this lock.
+/// `records.follow`, and the closure that ends it. Neither uses this lock, nor waits for a transaction.
 final class CollectionCore: Sendable {
 
     let records: any RecordCollection
@@ -145,6 +145,8 @@ final class CollectionCore: Sendable {
                 following.kept = self
             }
         }
+        // Outside of the lock, because it waits for other threads' transactions, in which observers can be added.
+        records.catchUpFirst()
     }
 
     /// Balances ``beginObservation()``.

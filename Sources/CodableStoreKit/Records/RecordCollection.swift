@@ -56,12 +56,17 @@ protocol RecordCollection: AnyObject, Sendable {
     /// Opens or creates the file that is needed to follow foreign changes, but no collection.
     func prepareToFollow() throws
 
-    /// Follows foreign changes, if the records can report them.
+    /// Follows foreign changes, if the records can report them. Those are reported that are made after the next call of
+    /// ``catchUpFirst()``.
     ///
     /// - Parameter receive: Called with foreign changes, in one order with the calls of `committed`. It must return
     ///   quickly and use no store.
     /// - Returns: A closure that ends the following, or `nil` if foreign changes cannot be followed.
     func follow(_ receive: @escaping @Sendable ([RecordEffect]) -> Void) -> (@Sendable () -> Void)?
+
+    /// Reads what the follower must know to report all later changes, unless that has been done. This may wait for a
+    /// transaction of another thread.
+    func catchUpFirst()
 }
 
 /// The records during an update.
@@ -86,4 +91,6 @@ extension RecordCollection {
     func prepareToFollow() throws {}
 
     func follow(_ receive: @escaping @Sendable ([RecordEffect]) -> Void) -> (@Sendable () -> Void)? { nil }
+
+    func catchUpFirst() {}
 }

@@ -5,7 +5,7 @@ import Logging
 
 /// Reports changes of other writers in a collection of an SQLite file to observers.
 ///
-/// 1. The first ``catchUp()`` opens the collection, finds its place in the log, or that there is no collection, and
+/// 1. ``catchUpFirst()`` opens the collection, finds its place in the log, or that there is no collection, and
 ///    reads all records. It creates the file and the log, but no collection.
 /// 2. Each signal that others may have changed the collection makes the follower catch up: it reads and reports the
 ///    changes after the place, which moves behind them.
@@ -36,6 +36,8 @@ final class SQLiteFollower: Sendable {
         /// Whether the signals of the collection have ended.
         var isClosed = false
         var hasEnded = false
+        /// Whether a first attempt to catch up has ended.
+        var hasBegun = false
 
         mutating func move(to next: SQLiteFollowedState) {
             if place?.isInTable(of: next) != true { mustListen = true }
@@ -72,7 +74,7 @@ final class SQLiteFollower: Sendable {
         self.report = report
     }
 
-    /// Begins to report changes from now on.
+    /// Begins to report changes, from the first time that it catches up.
     func begin() {
         follower.begin("CodableStore", logger: codableStoreLogger) { [weak self] in
             guard let self else { return }
@@ -81,7 +83,16 @@ final class SQLiteFollower: Sendable {
                 DispatchQueue.global().async { continuation.resume(with: Result { try self.catchUp() }) }
             }
         }
+    }
+
+    /// Catches up, unless that has been done.
+    ///
+    /// Threads that add the first observers simultaneously all do it: one of them can be in a transaction, for which the
+    /// others wait.
+    func catchUpFirst() {
+        if state.withLock({ $0.hasBegun }) { return }
         tryToCatchUp()
+        state.withLock { $0.hasBegun = true }
     }
 
     private func tryToCatchUp() {
@@ -132,7 +143,7 @@ final class SQLiteFollower: Sendable {
     func move(to collection: SQLiteCollection) {
         let moved = state.withLock { state -> State? in
             guard state.collection !== collection, !state.hasEnded else { return nil }
-            defer { state = State(collection: collection) }
+            defer { state = State(collection: collection, hasBegun: state.hasBegun) }
             return state
         }
         // The former state is released after the lock.

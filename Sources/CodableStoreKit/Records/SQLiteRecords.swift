@@ -115,6 +115,8 @@ final class SQLiteRecords: RecordCollection {
         }
     }
 
+    func catchUpFirst() { follower.withLock { $0 }?.catchUpFirst() }
+
     private func reading<Value>(orElse absent: Value, _ body: (SQLiteCollection) throws -> Value) throws -> Value {
         try using(creating: false, body) ?? absent
     }

@@ -92,6 +92,35 @@ import Testing
         #expect(events.withLock { $0 } == ["slow", "waiting", "inside"])
     }
 
+    @Test(
+        "Observers can be added in a transaction while other threads add the first ones", .timeLimit(.minutes(2)),
+        arguments: LocationKind.allCases)
+    func firstObservers(_ kind: LocationKind) async throws {
+        let location = try kind.location(in: folder)
+        let stores = UnitStores(location)
+        let saved = Locked(0)
+        let threads = DispatchGroup()
+        DispatchQueue.global().async(group: threads) {
+            for number in 1...100 {
+                try? stores.purses.transaction {
+                    try stores.purses.save(Purse(id: "a", units: number))
+                    let subscription = stores.purses.observeCollection(on: .immediate) { _ in saved.withLock { $0 += 1 } }
+                    try stores.purses.save(Purse(id: "b", units: number))
+                    subscription.unsubscribe()
+                }
+            }
+        }
+        DispatchQueue.global().async(group: threads) {
+            for _ in 1...100 {
+                UnitStores(location).purses.observeCollection(on: .immediate) { _ in }.unsubscribe()
+            }
+        }
+        await withCheckedContinuation { continuation in threads.notify(queue: .global()) { continuation.resume() } }
+        // They have ended before the commit.
+        #expect(saved.withLock { $0 } == 0)
+        #expect(try stores.purses.get(identifier: "b").units == 100)
+    }
+
     @Test("Observers follow the transactions of another process")
     func otherProcess() async throws {
         let stores = UnitStores(.sqlite(in: folder.directory))
