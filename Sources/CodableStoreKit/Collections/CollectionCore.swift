@@ -30,7 +30,7 @@ final class CollectionCore: Sendable {
 
     private let observers = Locked<[ObjectIdentifier: any RecordObservers]>([:])
     private let following = Locked(Following())
-    private let claim = Locked<(identity: String, type: ObjectIdentifier)?>(nil)
+    private let claim = Locked<(name: CollectionName, type: ObjectIdentifier)?>(nil)
     private let strayState = Locked<Bool?>(nil)
     private let undecodable = Locked(Undecodable())
 
@@ -117,11 +117,12 @@ final class CollectionCore: Sendable {
     func claim(by type: Any.Type, _ name: CollectionName) throws {
         try claim.withLock { claim in
             guard let known = claim else {
-                claim = (name.identity, ObjectIdentifier(type))
+                claim = (name, ObjectIdentifier(type))
                 return
             }
             let isSame = known.type == ObjectIdentifier(type)
-            if known.identity == name.identity, isSame || !name.isDefault { return }
+            let areChosen = !known.name.isDefault && !name.isDefault
+            if known.name.folder == name.folder, isSame || areChosen { return }
             throw StorageError(
                 .ambiguousCollection,
                 """

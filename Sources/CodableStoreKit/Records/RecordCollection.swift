@@ -64,8 +64,8 @@ protocol RecordCollection: AnyObject, Sendable {
     /// - Returns: A closure that ends the following, or `nil` if foreign changes cannot be followed.
     func follow(_ receive: @escaping @Sendable ([RecordEffect]) -> Void) -> (@Sendable () -> Void)?
 
-    /// Reads what the follower must know to report all later changes, unless that has been done. This may wait for a
-    /// transaction of another thread.
+    /// Reads what the follower must know to report all later changes, unless that has been done; in a transaction, when
+    /// that ends. This may wait for a transaction of another thread.
     func catchUpFirst()
 }
 

@@ -78,6 +78,8 @@ extension CodableStore {
     /// If `Object` is a class, each observer receives its own copy of the object, decoded from the record by the type's
     /// coder, not the saved or deleted instance. Objects of a custom engine are passed on as the engine returned them.
     ///
+    /// An observer that is added in a transaction receives what others change after the transaction has ended.
+    ///
     /// If the collection cannot be opened, the error is logged, and the observation begins when any store of the
     /// process opens the collection.
     ///

@@ -58,6 +58,37 @@ import Testing
         #expect(User.codableStoreCollectionName == "User.Type")
     }
 
+    struct Account: BaseCodableStoreable, Sendable {
+        static var codableStoreIdentifier: KeyPath<Account, Int> { \.id }
+        let id: Int
+    }
+
+    private struct RenamedAccount: BaseCodableStoreable {
+        static var codableStoreIdentifier: KeyPath<RenamedAccount, Int> { \.id }
+        static var codableStoreCollectionName: String { "CodableStoreKitTests.NamingTests.Account.Type" }
+        let id: Int
+    }
+
+    @Test("A type that was renamed finds its objects by its former full name", arguments: [false, true])
+    func renamedType(isInFiles: Bool) throws {
+        func location(_ directory: FileManager.Directory) -> CodableStoreLocation {
+            isInFiles ? .fileSystem(in: directory) : .sqlite(in: directory)
+        }
+        let former = CodableStore<Account>(engine: .at(location(folder.directory)))
+        try former.save([Account(id: 1), Account(id: 2)]).forEach { try $0.get() }
+        // In one process, the two are different types.
+        let other = CodableStore<RenamedAccount>(engine: .at(location(folder.directory)))
+        #expect { try other.getCollection() } throws: { ($0 as? StorageError)?.code == .ambiguousCollection }
+        let copy = TemporaryFolder()
+        for name in try folder.names() {
+            try FileManager.default.copyItem(at: folder.file(name), to: copy.file(name))
+        }
+        let renamed = CodableStore<RenamedAccount>(engine: .at(location(copy.directory)))
+        #expect(try renamed.getCollection().map(\.id).sorted() == [1, 2])
+        let again = CodableStore<Account>(engine: .at(location(copy.directory)))
+        #expect { try again.getCollection() } throws: { ($0 as? StorageError)?.code == .ambiguousCollection }
+    }
+
     @Test("Containers with any names are separate", arguments: EngineKind.ofRecords)
     func containers(kind: EngineKind) throws {
         let engine: CodableStore<Note>.Engine = try kind.engine(in: folder)

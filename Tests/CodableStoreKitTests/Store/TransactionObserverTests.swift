@@ -1,3 +1,4 @@
+import Bodega
 import CodableStoreKit
 import Dispatch
 import Foundation
@@ -119,6 +120,38 @@ import Testing
         // They have ended before the commit.
         #expect(saved.withLock { $0 } == 0)
         #expect(try stores.purses.get(identifier: "b").units == 100)
+    }
+
+    @Test(
+        "An observer that is added in a transaction receives all that others change after it", .timeLimit(.minutes(2)),
+        arguments: [false, true])
+    func observedInside(isUndone: Bool) async throws {
+        func open() throws -> CodableStore<Purse> {
+            CodableStore(engine: .at(.sqlite(try SQLiteStorageEngine(opening: .init(url: folder.file("data"))))))
+        }
+        let (store, other) = (try open(), try open())
+        try store.save(Purse(id: "0", units: 0))
+        let events = Locked<[String]>([])
+        for round in 1...20 {
+            let subscriptions = Locked<[ObservableCodableStoreSubscription]>([])
+            _ = try? store.transaction {
+                try store.save([Purse(id: "a", units: round), Purse(id: "b", units: round)]).forEach { try $0.get() }
+                let subscription = store.observeCollection(on: .immediate) { event in
+                    let kind = if case .saved = event { "saved" } else { "deleted" }
+                    events.withLock { $0.append("\(kind) \(event.object.id)") }
+                }
+                subscriptions.withLock { $0.append(subscription) }
+                if isUndone { throw Refusal() }
+            }
+            events.withLock { $0 = [] }
+            try other.save(Purse(id: "a", units: -round))
+            try other.save(Purse(id: "0", units: -round))
+            try other.delete(identifier: "a")
+            try other.save(Purse(id: "c", units: -round))
+            while events.withLock({ $0.last }) != "saved c" { await Task.yield() }
+            #expect(events.withLock { $0 } == ["saved a", "saved 0", "deleted a", "saved c"])
+            for subscription in subscriptions.withLock({ $0 }) { subscription.unsubscribe() }
+        }
     }
 
     @Test("Observers follow the transactions of another process")
