@@ -50,7 +50,8 @@ extension HTTPStorageEngine {
             do {
                 current = try await fetchResponse(key: change.key)
             } catch {
-                throw failure ?? error
+                if let failure { throw failure }
+                throw await reason(for: error)
             }
             // Sent before.
             if let failure, !JSONObjects.areSame(current?.data, change.expected) {
@@ -76,6 +77,23 @@ extension HTTPStorageEngine {
             }
         }
         throw failure ?? StorageError(.unreachable, "The change was sent several times, without an answer.")
+    }
+
+    /// Returns the error of a change whose item could not be read.
+    ///
+    /// If the collection can't be read, either, the reason is not the item: a network that asks to log in may answer in
+    /// place of the server, for example, or the server has lost its database. Then the change can be made later.
+    private func reason(for error: any Error) async -> any Error {
+        guard let error = error as? StorageError, error.code != .unauthorized, !StorageRetryPolicy.isTemporary(error)
+        else { return error }
+        do {
+            _ = try await fetchCollection()
+            return error
+        } catch let other as StorageError where other.code != .unauthorized && !StorageRetryPolicy.isTemporary(other) {
+            return StorageError(.unreachable, "Neither the item nor the collection can be read.", cause: other)
+        } catch let other {
+            return other
+        }
     }
 
     /// Throws if the collection has an item as it is expected, but the item's own address has another form of it.

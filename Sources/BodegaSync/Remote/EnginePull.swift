@@ -4,7 +4,8 @@ import Logging
 
 /// A pull from engines.
 ///
-/// 1. The items that are needed in any case are read before the changes, so that those are from a later moment.
+/// 1. Of collections with a cursor, the items that are needed in any case are read before the changes, so that those are
+///    from a later moment.
 /// 2. The changes of all collections with a cursor are read from one moment, if the engines can.
 ///    What own batches have written is not read again.
 /// 3. Of the others all items are read, and then once more what has changed in any collection.
@@ -53,10 +54,12 @@ struct EnginePull: Sendable {
             if missing.count == places.count { throw missing.count == 1 ? error : missing[name] ?? error }
         }
         var cursors: [String: StorageCursor] = [:]
-        var needed: [String: [(key: CacheKey, data: Data?)]] = [:]
+        var needed: [String: NeededItems] = [:]
         for (name, cursor) in places {
             do {
-                needed[name] = try await items(keys[name] ?? [], of: try await engine(name))
+                let engine = try await engine(name)
+                guard let cursor else { continue }
+                needed[name] = try await items(keys[name] ?? [], of: engine)
                 cursors[name] = cursor
             } catch let error as StorageError where error.concernsOneCollection { try leaveOut(name, error) }
         }
@@ -66,7 +69,7 @@ struct EnginePull: Sendable {
             do {
                 let delta = try deltas[name]?.get()
                 if let delta, let changes = delta.changes {
-                    try await pass(delta, changes, after: needed[name] ?? [], of: name)
+                    try await pass(delta, changes, after: needed[name] ?? NeededItems(), of: name)
                     cursors[name] = changes.cursor
                     continue
                 }
@@ -197,11 +200,12 @@ struct EnginePull: Sendable {
     }
 
     private func pass(
-        _ delta: Delta, _ changes: StorageDelta, after earlier: [(key: CacheKey, data: Data?)] = [],
+        _ delta: Delta, _ changes: StorageDelta, after earlier: NeededItems = NeededItems(),
         of collection: String
     ) async throws {
         try await receive(.begin(collection: collection, isWhole: false))
-        if !earlier.isEmpty { try await receive(.items(earlier, collection: collection, batches: [])) }
+        if !earlier.items.isEmpty { try await receive(.items(earlier.items, collection: collection, batches: [])) }
+        if !earlier.unreadable.isEmpty { try await receive(.unreadable(earlier.unreadable, collection: collection)) }
         // The order in which the engine has the items: one that was removed and written again has moved to the end.
         var (last, order): ([CacheKey: (place: Int, kind: StorageChange.Kind)], [CacheKey?]) = ([:], [])
         // What the answer has is newer than what an own batch has written.
@@ -227,13 +231,30 @@ struct EnginePull: Sendable {
         try await receive(.end(collection: collection, cursor: changes.cursor))
     }
 
-    private func items(
-        _ keys: [CacheKey], of engine: any StorageBackend
-    ) async throws -> [(key: CacheKey, data: Data?)] {
-        if keys.isEmpty { return [] }
-        let items = try await engine.fetch(FetchRequest(keys, options: ReadOptions(needsOriginal: true))).value
-        let found = Dictionary(items.map { ($0.key, $0.data) }) { first, _ in first }
-        return keys.map { (key: $0, data: found[$0]) }
+    /// Items that are needed in any case, with `nil` for those that are absent.
+    private struct NeededItems {
+        var items: [(key: CacheKey, data: Data?)] = []
+        /// The keys of the items that can't be read.
+        var unreadable: [CacheKey] = []
+    }
+
+    private func items(_ keys: [CacheKey], of engine: any StorageBackend) async throws -> NeededItems {
+        if keys.isEmpty { return NeededItems() }
+        do {
+            let items = try await engine.fetch(FetchRequest(keys, options: ReadOptions(needsOriginal: true))).value
+            let found = Dictionary(items.map { ($0.key, $0.data) }) { first, _ in first }
+            return NeededItems(items: keys.map { (key: $0, data: found[$0]) })
+        } catch let error as StorageError where error.concernsOneCollection {
+            // If the reason is not an item, the changes can't be read, either.
+            if keys.count == 1 { return NeededItems(unreadable: keys) }
+            var all = NeededItems()
+            for key in keys {
+                let one = try await items([key], of: engine)
+                all.items += one.items
+                all.unreadable += one.unreadable
+            }
+            return all
+        }
     }
 
     /// - Returns: The cursor from before the items were read; `nil` without a log.

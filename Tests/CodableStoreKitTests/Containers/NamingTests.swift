@@ -75,7 +75,7 @@ import Testing
             isInFiles ? .fileSystem(in: directory) : .sqlite(in: directory)
         }
         let former = CodableStore<Account>(engine: .at(location(folder.directory)))
-        try former.save([Account(id: 1), Account(id: 2)]).forEach { try $0.get() }
+        for id in 1...2 { try former.save(Account(id: id)) }
         // In one process, the two are different types.
         let other = CodableStore<RenamedAccount>(engine: .at(location(folder.directory)))
         #expect { try other.getCollection() } throws: { ($0 as? StorageError)?.code == .ambiguousCollection }

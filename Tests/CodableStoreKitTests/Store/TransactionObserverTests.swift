@@ -135,7 +135,7 @@ import Testing
         for round in 1...20 {
             let subscriptions = Locked<[ObservableCodableStoreSubscription]>([])
             _ = try? store.transaction {
-                try store.save([Purse(id: "a", units: round), Purse(id: "b", units: round)]).forEach { try $0.get() }
+                for id in ["a", "b"] { try store.save(Purse(id: id, units: round)) }
                 let subscription = store.observeCollection(on: .immediate) { event in
                     let kind = if case .saved = event { "saved" } else { "deleted" }
                     events.withLock { $0.append("\(kind) \(event.object.id)") }
