@@ -78,4 +78,57 @@ import Testing
         let requests = try await APIServer.shared.value.requests(containing: name)
         #expect(requests.count < 60)
     }
+
+    private func write(_ ids: [Int], a: Int, to engine: some StorageEngine) async throws {
+        for id in ids { try await engine.write(Data(#"{"id": "\#(id)", "a": \#(a)}"#.utf8), key: CacheKey("\(id)")) }
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: ["html", "empty", "204", "304", "403", "400", "302", "503"])
+    func `What was changed while something else answered for the server is sent afterwards`(
+        _ answer: String
+    ) async throws {
+        let server = try await APIServer.shared.value
+        let api = try await api()
+        try await write([1, 2, 3], a: 1, to: api)
+        let ada = try await replica(["away": name, "answer": answer])
+        try await ada.sync.settled()
+        try await server.setMark(name, true)
+        try await write([1, 4], a: 2, to: ada.items)
+        try await ada.items.remove(key: CacheKey("3"))
+        // Each of them was tried.
+        for id in [1, 3, 4] {
+            try await waitUntil("item \(id) is asked for") {
+                try await server.requests(containing: "\(name)/\(id)").contains { $0.path.contains("away") }
+            }
+        }
+        try await waitUntil("the failure is shown") { await ada.sync.status.failure != nil }
+        #expect(await ada.sync.status.parked == 0)
+        try await server.setMark(name, false)
+        await ada.sync.syncNow()
+        try await ada.sync.settled()
+        #expect(await ada.sync.status.parked == 0)
+        for engine in [ada.items as any StorageBackend, api] {
+            for (id, a) in [(1, 2), (2, 1), (3, nil), (4, 2)] { #expect(try await object(engine, "\(id)")?["a"] == a) }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: ["html", "empty", "403", "400", "500"])
+    func `An item that can't be read by itself holds up no other`(_ answer: String) async throws {
+        let api = try await api()
+        try await write([1, 2, 3], a: 1, to: api)
+        let ada = try await replica(["unreadable": "1", "answer": answer])
+        try await ada.sync.settled()
+        try await write([1, 2], a: 2, to: ada.items)
+        try await waitUntil("the other change has arrived") { try await object(api, "2")?["a"] == 2 }
+        try await write([3], a: 3, to: api)
+        try await waitUntil("the news has arrived") {
+            await ada.sync.syncNow()
+            return try await object(ada.items, "3")?["a"] == 3
+        }
+        #expect(try await object(ada.items, "1")?["a"] == 2)
+        #expect(try await object(api, "1")?["a"] == 1)
+        if answer == "500" { return }
+        try await ada.sync.settled()
+        #expect(try await ada.sync.parked().map(\.key) == [CacheKey("1")])
+    }
 }

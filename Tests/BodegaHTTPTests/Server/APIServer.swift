@@ -75,6 +75,13 @@ final class APIServer: Sendable {
         var headers: [String: String]
     }
 
+    /// Sets a mark that addresses name, or removes it.
+    func setMark(_ mark: String, _ isSet: Bool) async throws {
+        let url = try url("\(isSet ? "mark" : "unmark")/\(mark)")
+        _ = try await URLSessionTransport.shared.send(
+            HTTPStorageRequest(method: .get, url: url, maximumResponseBytes: 1_024, timeLimit: .seconds(60)))
+    }
+
     /// The requests that the server has received whose paths contain a text.
     func requests(containing text: String) async throws -> [Request] {
         let request = HTTPStorageRequest(

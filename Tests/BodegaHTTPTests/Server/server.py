@@ -9,6 +9,8 @@ It prints its port, and ends when its standard input ends. The argument is the t
     /…?uuid=lower                  identifiers in lower case, in addresses and objects
     /…?refuse=PUT                  the status 422 for a method
     /…?portal=METHOD               a page of HTML with the status 200 for a method, in place of what it does
+    /…?away=M&answer=ANSWER        while the mark is set, no answer but this one: a status, "empty" or "html"
+    /…?unreadable=ID&answer=…      no answer but this one to a request for an item
     /…?tags=KIND                   entity tags of items: strong, weak, none, or ignored in conditions; or never, with
                                    which no condition of a change is met
     /…?form=KIND                   indented objects, indented more in the array; or an array of brief ones, which have
@@ -19,6 +21,7 @@ It prints its port, and ends when its standard input ends. The argument is the t
     /fault/raw?hex=…               a response as its bytes, after which the connection is closed
     /closing/NAME                  as /items, and the connection is closed when the next request has arrived on it
     /stream/KIND?mark=M            a body in chunks, of the class Stream; with gzip=1, compressed; with a status
+    /mark/M, /unmark/M             sets a mark, or removes it
     /gate?mark=M                   lets a stream go on by one step
     /progress?mark=M               the state of a stream, as {sent, closed}
     /requests?containing=TEXT      the requests so far whose paths contain a text, as {method, path, headers}
@@ -41,6 +44,7 @@ requests = []
 over = threading.Event()
 streams = {}
 losses = {}
+marks = set()
 
 
 def entity_tag(body):
@@ -107,6 +111,10 @@ class Handler(BaseHTTPRequestHandler):
             with lock:
                 found = [request for request in requests if query["containing"] in request["path"]]
             return self.respond(200, json.dumps(found).encode())
+        if segments[0] in ("mark", "unmark"):
+            with lock:
+                (marks.add if segments[0] == "mark" else marks.discard)(segments[1])
+            return self.respond(204)
         if segments[0] == "gate":
             stream_state(query["mark"]).gate.release()
             return self.respond(204)
@@ -118,7 +126,11 @@ class Handler(BaseHTTPRequestHandler):
         if query.get("refuse") == self.command:
             return self.respond(422)
         if query.get("portal") == self.command:
-            return self.respond(200, b"<html>Log in</html>", Content_Type="text/html; charset=utf-8")
+            return self.answer_instead("html")
+        if query.get("away") in marks:
+            return self.answer_instead(query["answer"])
+        if self.command == "GET" and len(segments) == 3 and segments[2] == query.get("unreadable"):
+            return self.answer_instead(query["answer"])
         if segments[0] == "fault":
             return self.fault(segments[1], query)
         if segments[0] == "stream":
@@ -130,6 +142,11 @@ class Handler(BaseHTTPRequestHandler):
         if segments[0] in ("items", "private") and len(segments) == 3 and segments[2]:
             return self.item(segments[1], unquote_to_bytes(segments[2]), body, query)
         self.respond(404)
+
+    def answer_instead(self, answer):
+        if answer == "html":
+            return self.respond(200, b"<html>Log in</html>", Content_Type="text/html; charset=utf-8")
+        self.respond(200 if answer == "empty" else int(answer))
 
     do_GET = do_HEAD = do_PUT = do_DELETE = do_POST = handle_request
 
