@@ -98,7 +98,8 @@ import Testing
         // Each of them was tried.
         for id in [1, 3, 4] {
             try await waitUntil("item \(id) is asked for") {
-                try await server.requests(containing: "\(name)/\(id)").contains { $0.path.contains("away") }
+                await ada.sync.syncNow()
+                return try await server.requests(containing: "\(name)/\(id)").contains { $0.path.contains("away") }
             }
         }
         try await waitUntil("the failure is shown") { await ada.sync.status.failure != nil }
