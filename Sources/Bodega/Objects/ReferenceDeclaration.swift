@@ -38,7 +38,8 @@ package final class ReferenceDeclaration: Sendable {
         isDone = Locked(self.references.isEmpty)
     }
 
-    /// Declares the references, unless that was done. A type without any leaves the declarations of others as they are.
+    /// Declares the references, unless that was done. References at other paths stay: those of a newer version of the type,
+    /// or of another one, are not known here.
     ///
     /// - Parameter engine: The engine.
     /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the engine, or the objects, can have
@@ -50,10 +51,11 @@ package final class ReferenceDeclaration: Sendable {
                 .invalidArgument, "The references that \(type) declares can't be kept, because \(obstacle)")
         }
         guard let own = engine.references else { throw StorageError.noReferences(type, in: engine) }
+        let (stored, paths) = (try await own.fetchReferences(), Set(references.map { ExactText($0.path) }))
         // Equal ones are not written again, by which a reader would become a writer.
-        if try await Set(own.fetchReferences()) != Set(references) {
+        if !Set(references).isSubset(of: stored) || stored.count(where: { paths.contains(ExactText($0.path)) }) > references.count {
             do {
-                try await own.declareReferences(references)
+                try await own.declareReferences(stored.filter { !paths.contains(ExactText($0.path)) } + references)
             } catch let error as StorageError where error.code == .readOnly {
                 bodegaLogger.debug("References are not declared.", metadata: ["error": "\(error)"])
             }

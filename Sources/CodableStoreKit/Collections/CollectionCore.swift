@@ -67,6 +67,12 @@ final class CollectionCore: Sendable {
         }
     }
 
+    /// Enqueues a change that was made with another type than those of the observers, to which it is as one of others.
+    func enqueue(_ effect: RecordEffect, except own: any RecordObservers) {
+        let observers = observers.withLock { $0.count < 2 ? [] : Array($0.values) }
+        for other in observers where other !== own { other.enqueue(effect) }
+    }
+
     /// Whether there are objects under keys that are not their identifiers', `nil` if this is not known yet.
     var hasStrays: Bool? {
         get { strayState.withLock { $0 } }

@@ -7,6 +7,7 @@ final class PendingObserver<Object: BaseCodableStoreable>: @unchecked Sendable {
     private struct State {
         var call: Observers<Object>.Call?
         var subscription: ObservableCodableStoreSubscription?
+        var hasEnded = false
     }
 
     private let state: Locked<State>
@@ -22,16 +23,24 @@ final class PendingObserver<Object: BaseCodableStoreable>: @unchecked Sendable {
 
     /// Begins the observation. A no-op if it has begun or ended before.
     func begin(with observers: Observers<Object>) {
-        state.withLock { state in
-            guard let call = state.call else { return }
-            state = State(subscription: observers.add(of: identity, call))
+        let call = state.withLock { state in
+            defer { state.call = nil }
+            return state.call
         }
+        guard let call else { return }
+        // Not under the lock, because this can wait for a transaction, in which the observation can be ended.
+        let subscription = observers.add(of: identity, call)
+        let hasEnded = state.withLock { state in
+            if !state.hasEnded { state.subscription = subscription }
+            return state.hasEnded
+        }
+        if hasEnded { subscription.unsubscribe() }
     }
 
     /// Ends the observation, or prevents it from beginning.
     func end() {
         let subscription = state.withLock { state in
-            defer { state = State() }
+            defer { state = State(hasEnded: true) }
             return state.subscription
         }
         subscription?.unsubscribe()

@@ -7,6 +7,18 @@ struct Stray<Object> {
     var keys: [CacheKey]
 }
 
+extension Dictionary where Key == CacheKey {
+    /// Whether a record under a key is of a stray object.
+    func haveRecord<Object>(under key: CacheKey) -> Bool where Value == Stray<Object> {
+        values.contains { $0.keys.contains(key) }
+    }
+
+    /// The keys of the records of an object: its own, unless the record under it is of another one, and others.
+    func keys<Object>(of key: CacheKey) -> [CacheKey] where Value == Stray<Object> {
+        (haveRecord(under: key) ? [] : [key]) + (self[key]?.keys ?? [])
+    }
+}
+
 extension RecordObjects {
 
     /// Returns the stray objects by the keys of their identifiers.
@@ -71,6 +83,22 @@ extension RecordObjects {
             }
         }
         .map { .remove(key: $0) }
+    }
+
+    /// Returns the operations that store strays under their own keys whose records are replaced by other objects.
+    func moving(
+        _ strays: [CacheKey: Stray<Object>],
+        replacedBy operations: [StorageOperation],
+        _ contents: any RecordContents
+    ) throws -> [StorageOperation] {
+        if strays.isEmpty { return [] }
+        let written = Set(operations.compactMap(\.writtenKey))
+        return try strays.compactMap { own, stray in
+            guard !written.contains(own), let key = stray.keys.first(where: written.contains),
+                let data = try contents.data(of: key), try contents.data(of: own) == nil
+            else { return nil }
+            return .write(key: own, data: data)
+        }
     }
 
     /// Returns the key of an object's identifier, or `nil` if it has none.

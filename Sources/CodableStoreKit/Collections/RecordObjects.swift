@@ -24,13 +24,19 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
 
     func object(_ identifier: Object.ID) throws -> Object? {
         let key = try key(of: identifier)
-        if let data = try records.data(of: key) { return try decode(data, key) }
+        if let data = try records.data(of: key) {
+            let object = try decode(data, key)
+            if !records.canHoldStrays || !isStray(object, under: key) { return object }
+            core.hasStrays = true
+        }
         return try strays()[key]?.object
     }
 
     func contains(_ identifier: Object.ID) throws -> Bool {
         let key = try key(of: identifier)
-        return try records.contains(key) || strays()[key] != nil
+        guard try records.contains(key) else { return try strays()[key] != nil }
+        let strays = try strays()
+        return strays[key] != nil || !strays.haveRecord(under: key)
     }
 
     /// Decodes a record.
@@ -65,7 +71,10 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         try core.operating {
             try records.removeAll { [core, observers] items in
                 core.forgetUndecodable(Set(items.map(\.key)))
-                for (key, data) in items { observers.enqueue(.removed(key, data)) }
+                for (key, data) in items {
+                    observers.enqueue(.removed(key, data))
+                    core.enqueue(.removed(key, data), except: observers)
+                }
             }
         }
     }
@@ -99,12 +108,14 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         nonisolated(unsafe) let strays = try strays()
         nonisolated(unsafe) let this = self
         try records.update { contents in
-            try suspects.compactMap { try this.keepingAside($0, contents) } + operations
+            try suspects.compactMap { try this.keepingAside($0, contents) }
+                + this.moving(strays, replacedBy: operations, contents) + operations
                 + this.removing(strays, replacedBy: operations, contents)
         } committed: { [core, observers] in
             core.forgetUndecodable(suspects)
             for case (let object, .write(let key, let data)) in zip(written, operations) {
                 observers.enqueue(.saved(object), .written(key, data))
+                core.enqueue(.written(key, data), except: observers)
             }
         }
     }

@@ -28,12 +28,14 @@ struct KnownRecords: Sendable {
     /// Adopts changes.
     ///
     /// - Parameters:
-    ///   - keys: The keys of the changes, in their order; `nil` if they are unknown.
-    ///   - items: The stored records under these keys. Without keys, all records.
+    ///   - changes: The changes, in their order; `nil` if they are unknown.
+    ///   - items: The stored records under their keys. Without changes, all records.
     /// - Returns: The effects on the records that were known.
-    mutating func apply(_ keys: ArraySlice<CacheKey>?, _ items: [(key: CacheKey, data: Data)]) -> [RecordEffect] {
+    mutating func apply(
+        _ changes: ArraySlice<StorageChange>?, _ items: [(key: CacheKey, data: Data)]
+    ) -> [RecordEffect] {
         let stored = Dictionary(items.lazy.map { ($0.key, $0.data) }) { first, _ in first }
-        guard let keys else {
+        guard let changes else {
             defer { (records, reported) = (stored, [:]) }
             // Observers are not notified of the records that existed when the observation began.
             if records == nil, reported.isEmpty { return [] }
@@ -42,14 +44,23 @@ struct KnownRecords: Sendable {
             let removed = known.filter { stored[$0.key] == nil }.map { RecordEffect.removed($0.key, $0.value) }
             return removed + items.filter { known[$0.key] != $0.data }.map { .written($0.key, $0.data) }
         }
-        // Only the last change of each key counts: it has led to the stored record.
-        var last: [CacheKey: Int] = [:]
-        for (number, key) in zip(keys.indices, keys) { last[key] = number }
-        return zip(keys.indices, keys).compactMap { number, key in
-            guard last[key] == number else { return nil }
+        // Of each key, the last change counts: it has led to the stored record. A removal before it counts, too, because
+        // the record has moved to the end.
+        var (last, removal): ([CacheKey: Int], [CacheKey: Int]) = ([:], [:])
+        for (number, change) in zip(changes.indices, changes) {
+            last[change.key] = number
+            if change.kind == .removed { removal[change.key] = removal[change.key] ?? number }
+        }
+        return zip(changes.indices, changes).compactMap { number, change in
+            let key = change.key
+            guard number == last[key] || number == removal[key] else { return nil }
             let before = records?[key]
-            records?[key] = stored[key]
-            return stored[key].map { .written(key, $0) } ?? before.map { .removed(key, $0) }
+            guard number == last[key], let data = stored[key] else {
+                records?[key] = nil
+                return before.map { .removed(key, $0) }
+            }
+            records?[key] = data
+            return .written(key, data)
         }
     }
 }

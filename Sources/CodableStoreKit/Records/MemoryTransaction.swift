@@ -31,37 +31,36 @@ final class MemoryTurn: Sendable {
 /// The changes of a transaction to collections in memory. Until the commit, only the transaction finds them.
 final class MemoryTransaction {
 
-    private struct State {
-        var drafts: [ObjectIdentifier: (collection: MemoryCollection, draft: MemoryDraft)] = [:]
-        var committed: [() -> Void] = []
-    }
-
-    private var state = State()
+    private var drafts: [ObjectIdentifier: (collection: MemoryCollection, draft: MemoryDraft)] = [:]
+    private var committed: [() -> Void] = []
 
     /// The changes of a collection, `nil` if there are none.
-    func draft(of collection: MemoryCollection) -> MemoryDraft? { state.drafts[ObjectIdentifier(collection)]?.draft }
+    func draft(of collection: MemoryCollection) -> MemoryDraft? { drafts[ObjectIdentifier(collection)]?.draft }
 
     /// Adds changes of a collection.
     func add(_ operations: [StorageOperation], to collection: MemoryCollection, committed: @escaping () -> Void) {
-        state.drafts[ObjectIdentifier(collection), default: (collection, MemoryDraft())].draft.add(operations)
-        state.committed.append(committed)
+        drafts[ObjectIdentifier(collection), default: (collection, MemoryDraft())].draft.add(operations)
+        self.committed.append(committed)
     }
 
-    /// Runs a closure, and undoes its changes if it throws.
+    /// Runs a closure, and undoes its changes if it throws. Only that takes longer the more changes there were before.
     func nested<Value>(_ body: () throws -> Value) throws -> Value {
-        let before = state
+        let (counts, count) = (drafts.mapValues { $0.draft.operations.count }, committed.count)
         do {
             return try body()
         } catch {
-            state = before
+            committed.removeLast(committed.count - count)
+            for (id, draft) in drafts where draft.draft.operations.count != counts[id] {
+                drafts[id] = counts[id].map { (draft.collection, draft.draft.prefix($0)) }
+            }
             throw error
         }
     }
 
     /// Applies the changes.
     func commit() {
-        let changes = state.drafts.values.map { (collection: $0.collection, operations: $0.draft.operations) }
-        MemoryCollection.apply(changes[...]) { for call in state.committed { call() } }
+        let changes = drafts.values.map { (collection: $0.collection, operations: $0.draft.operations) }
+        MemoryCollection.apply(changes[...]) { for call in committed { call() } }
     }
 }
 
@@ -81,6 +80,13 @@ struct MemoryDraft {
             case .removeAll: (written, hasRemovedAll) = ([:], true)
             }
         }
+    }
+
+    /// The first of the changes.
+    func prefix(_ count: Int) -> MemoryDraft {
+        var draft = MemoryDraft()
+        draft.add(Array(operations.prefix(count)))
+        return draft
     }
 
     /// The record under a key after the operations: `.some(nil)` if there is none, `nil` if they do not concern it.

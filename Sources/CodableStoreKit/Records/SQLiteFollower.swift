@@ -47,7 +47,7 @@ final class SQLiteFollower: Sendable {
         /// - Returns: The effects of the changes after the place.
         mutating func adopt(_ update: SQLiteCollectionUpdate) -> [RecordEffect] {
             defer { move(to: update.place) }
-            return known.apply(update.keys(after: place), update.items)
+            return known.apply(update.changes(after: place), update.items)
         }
     }
 

@@ -131,7 +131,14 @@ final class SQLiteRecords: RecordCollection {
     private func using<Value>(
         creating: Bool, mayRepeat: () -> Bool = { true }, _ body: (SQLiteCollection) throws -> Value
     ) throws -> Value? {
-        guard let collection = try collection(creating: creating) else { return nil }
+        guard var collection = try collection(creating: creating) else { return nil }
+        // The file of the transaction may have replaced that of the collection, which can't be used in it.
+        if ThreadTransaction.current != nil, !collection.isInTransaction,
+            case .other(let found) = try replacement(
+                collection, StorageError(.closed, "The file may have been closed."), creating)
+        {
+            collection = use(found, insteadOf: collection)
+        }
         do {
             return try body(collection)
         } catch let error as StorageError where mayRepeat() && !collection.isInTransaction {

@@ -13,9 +13,14 @@ extension CodableStore.Engine {
             let core = try CollectionRegistry.core(of: Object.self, in: container, on: location)
             let collection = RecordObjects<Object>(core)
             collection.observers.setTypeObservers(TypeObservers.calls(in: container, of: self))
-            PendingObservers.begin(at: place(in: container, on: location), with: collection.observers)
             return collection
         }
+    }
+
+    /// Begins the observations that could not begin before the collection was opened.
+    func beginPendingObservers(of collection: any ObjectCollection<Object>, in container: CodableStoreContainer) {
+        guard case .location(let location) = home else { return }
+        PendingObservers.begin(at: place(in: container, on: location), with: collection.observers)
     }
 
     /// Returns the identity of the collection of `Object`, or `nil` for a custom engine, which need not be opened.

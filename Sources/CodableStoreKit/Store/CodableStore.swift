@@ -56,13 +56,16 @@ open class CodableStore<Object: BaseCodableStoreable> {
 
     /// Returns the store's collection, and opens it on first use.
     func collection() throws -> OpenCollection {
-        try opened.withLock { opened in
-            if let collection = opened { return collection }
+        let (collection, isNew) = try opened.withLock { opened in
+            if let collection = opened { return (collection, false) }
             let collection =
                 try temporaryStorage?.use { try engine.open(in: container) } ?? engine.open(in: container)
             opened = collection
-            return collection
+            return (collection, true)
         }
+        // Outside of the lock, because this can wait for a transaction, in which the store can be used.
+        if isNew { engine.beginPendingObservers(of: collection, in: container) }
+        return collection
     }
 
     /// Adds an observer of future changes. If the collection cannot be opened, the observation begins when any store

@@ -22,22 +22,22 @@ package struct SQLiteFollowedState: Sendable {
 /// The changes of a collection from one place to another, and the items at the second one.
 package struct SQLiteCollectionUpdate: Sendable {
     private let start: SQLiteFollowedState
-    private let changes: [CacheKey]?
+    private let changes: [StorageChange]?
     /// The existing items under the changed keys. Without changes, all items in insertion order.
     package let items: [(key: CacheKey, data: Data)]
     /// The place that is reached.
     package let place: SQLiteFollowedState
 
     fileprivate init(
-        _ changes: [CacheKey]?, _ items: [(key: CacheKey, data: Data)], from start: SQLiteFollowedState,
+        _ changes: [StorageChange]?, _ items: [(key: CacheKey, data: Data)], from start: SQLiteFollowedState,
         to place: SQLiteFollowedState
     ) {
         (self.start, self.changes, self.items, self.place) = (start, changes, items, place)
     }
 
-    /// The keys of the changes after a place that is not before the first one, in the order of the changes; `nil` if
-    /// the log does not reach back, or is another one.
-    package func keys(after place: SQLiteFollowedState?) -> ArraySlice<CacheKey>? {
+    /// The changes after a place that is not before the first one, in their order; `nil` if the log does not reach back,
+    /// or is another one.
+    package func changes(after place: SQLiteFollowedState?) -> ArraySlice<StorageChange>? {
         changes?.dropFirst(max(0, (place?.number ?? 0) - start.number))
     }
 }
@@ -109,7 +109,7 @@ extension SQLiteCollection {
                 let request = ChangesRequest(since: cursor, excluding: origin)
                 if try table.log.has(row, in: db), let delta = try history.changes(request, in: db) {
                     return SQLiteCollectionUpdate(
-                        delta.changes.map(\.key), delta.items.map { ($0.key, $0.data) }, from: place,
+                        delta.changes, delta.items.map { ($0.key, $0.data) }, from: place,
                         to: SQLiteFollowedState(end: (table, delta.cursor)))
                 }
             }

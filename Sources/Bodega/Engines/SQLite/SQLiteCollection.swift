@@ -246,9 +246,11 @@ package final class SQLiteCollection: Sendable {
         let origin = StorageOrigin.current ?? origin
         let planned = Locked(SQLiteOwnChange())
         let removing = SQLiteFile.Removing({ planned.withLock { $0.operations } }, at: date)
+        // The changes before it were read with the last change in the same transaction.
+        let last = core.transaction?.place(insteadOf: found)
         try core.blockingWrite(to: table, by: origin, isLogged: isLogged, removing: removing) { [self] db in
             var change = SQLiteOwnChange()
-            change.earlier = try place().flatMap { try changes(since: $0, creatingLog: true, in: db) }
+            change.earlier = try place().flatMap { try changes(since: last ?? $0, creatingLog: true, in: db) }
             try plan(SQLiteContents(table: table, db: db), &change)
             planned.withLock { [change] in $0 = change }
         } _: { db in
@@ -257,6 +259,9 @@ package final class SQLiteCollection: Sendable {
             var change = planned.withLock { $0 }
             if let commit { change.place = SQLiteFollowedState(end: (table, commit.after)) }
             committed(change)
+        }
+        if let transaction = core.transaction, let commit = transaction.lastCommit {
+            transaction.note(SQLiteFollowedState(end: (table, commit.after)), insteadOf: found)
         }
     }
 }

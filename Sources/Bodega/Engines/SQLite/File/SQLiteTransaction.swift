@@ -26,12 +26,18 @@ final class SQLiteTransaction {
         var tables: [ObjectIdentifier: (known: Locked<SQLiteTable?>, table: SQLiteTable?)] = [:]
         /// By the names of the tables.
         var changes: [String: [Changes]] = [:]
-        var committed: [() -> Void] = []
+        /// Where the last change of each collection has ended, by where its table is known.
+        var places: [ObjectIdentifier: SQLiteFollowedState] = [:]
     }
 
     private let file: SQLiteFile
     private let db: Database
     private var state = State()
+    /// What is called after the commit. It is no part of the state, whose copies would make a change take longer the more
+    /// there were before.
+    private var committed: [() -> Void] = []
+    /// The place of the last change in the log, `nil` if there is no log.
+    private(set) var lastCommit: StorageCommit?
     /// Why the transaction can't be committed: an error has ended it, or could not be undone alone.
     private var causeOfEnd: StorageError?
     private var hasUndone = false
@@ -57,7 +63,7 @@ final class SQLiteTransaction {
     /// Runs a closure, and undoes its changes if it throws.
     func nested<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try checkExistence()
-        let before = state
+        let (before, count) = (state, committed.count)
         try run("SAVEPOINT emporium")
         do {
             let value = try body(db)
@@ -68,6 +74,7 @@ final class SQLiteTransaction {
             // Recognized now, before SQLite undoes the changes.
             let error = StorageError.limitReached(error) ?? error
             (state, hasUndone) = (before, true)
+            committed.removeLast(committed.count - count)
             undo(error)
             // What was found in the savepoint may have been undone with it.
             file.logs.forget()
@@ -110,9 +117,10 @@ final class SQLiteTransaction {
     ) throws {
         try nested { db in
             let count = db.totalChangesCount
-            let start = try change(db).flatMap { SQLiteLog.Row($0.before) }
+            lastCommit = try change(db)
+            let start = lastCommit.flatMap { SQLiteLog.Row($0.before) }
             if db.totalChangesCount != count { note(Changes(log: table.log, origin: origin, start: start), of: table) }
-            state.committed.append(committed)
+            self.committed.append(committed)
         }
     }
 
@@ -135,6 +143,14 @@ final class SQLiteTransaction {
         state.tables[ObjectIdentifier(known)] = (known, table)
     }
 
+    /// Where the last change of a collection has ended, `nil` if there was none, or none with a log.
+    func place(insteadOf known: Locked<SQLiteTable?>) -> SQLiteFollowedState? { state.places[ObjectIdentifier(known)] }
+
+    /// Notes where the last change of a collection has ended.
+    func note(_ place: SQLiteFollowedState, insteadOf known: Locked<SQLiteTable?>) {
+        state.places[ObjectIdentifier(known)] = place
+    }
+
     /// Prepares the commit.
     func finish() throws {
         try checkExistence()
@@ -150,7 +166,7 @@ final class SQLiteTransaction {
     func noteCommit() {
         if hasUndone { file.logs.forget() }
         for (known, table) in state.tables.values { known.withLock { $0 = table } }
-        for call in state.committed { call() }
+        for call in committed { call() }
     }
 }
 
