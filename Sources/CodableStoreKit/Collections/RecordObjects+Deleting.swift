@@ -54,7 +54,7 @@ extension RecordObjects {
     private func carryOut(_ deletions: [Deletion<Object>]) throws {
         let keys = deletions.compactMap(\.key)
         nonisolated(unsafe) let strays = try strays()
-        let found = try keys.flatMap { strays.keys(of: $0) }
+        let found = try keys.flatMap { strays.recordKeys(of: $0) }
             .compactMap { key in try records.data(of: key).map { (key: key, data: $0) } }
         for deletion in deletions { deletion.begin() }
         if found.isEmpty { return }
@@ -67,7 +67,7 @@ extension RecordObjects {
                 deletion.begin()
                 guard let key = deletion.key, !removed.contains(key) else { return [] }
                 // The record under the object's own key is reported. Other records of the object are removed with it.
-                let records = try strays.keys(of: key).compactMap { key in
+                let records = try strays.recordKeys(of: key).compactMap { key in
                     try contents.data(of: key).map { (key: key, data: $0) }
                 }
                 guard let (first, data) = records.first else { return [] }

@@ -7,30 +7,43 @@ struct Stray<Object> {
     var keys: [CacheKey]
 }
 
-extension Dictionary where Key == CacheKey {
-    /// Whether a record under a key is of a stray object.
-    func haveRecord<Object>(under key: CacheKey) -> Bool where Value == Stray<Object> {
-        values.contains { $0.keys.contains(key) }
+/// Stray objects.
+struct Strays<Object> {
+    /// By the keys of their identifiers.
+    private(set) var objects: [CacheKey: Stray<Object>] = [:]
+    /// The keys of their records.
+    private var recordKeys: Set<CacheKey> = []
+
+    var isEmpty: Bool { objects.isEmpty }
+
+    subscript(own: CacheKey) -> Stray<Object>? { objects[own] }
+
+    mutating func add(_ object: Object, of own: CacheKey, under key: CacheKey) {
+        objects[own, default: Stray(object: object, keys: [])].keys.append(key)
+        recordKeys.insert(key)
     }
 
+    /// Whether the record under a key is of a stray object.
+    func haveRecord(under key: CacheKey) -> Bool { recordKeys.contains(key) }
+
     /// The keys of the records of an object: its own, unless the record under it is of another one, and others.
-    func keys<Object>(of key: CacheKey) -> [CacheKey] where Value == Stray<Object> {
-        (haveRecord(under: key) ? [] : [key]) + (self[key]?.keys ?? [])
+    func recordKeys(of own: CacheKey) -> [CacheKey] {
+        (haveRecord(under: own) ? [] : [own]) + (objects[own]?.keys ?? [])
     }
 }
 
 extension RecordObjects {
 
-    /// Returns the stray objects by the keys of their identifiers.
+    /// Returns the stray objects.
     ///
     /// The records are searched once. Without strays, they are searched again only after a read has found one.
-    func strays() throws -> [CacheKey: Stray<Object>] {
-        if core.hasStrays == false || !records.canHoldStrays { return [:] }
+    func strays() throws -> Strays<Object> {
+        var strays = Strays<Object>()
+        if core.hasStrays == false || !records.canHoldStrays { return strays }
         let items = try records.strays()
-        var strays: [CacheKey: Stray<Object>] = [:]
         for (item, result) in zip(items, Codec<Object>().decode(items)) {
             guard case .success(let object) = result, let own = ownKey(of: object), own != item.key else { continue }
-            strays[own, default: Stray(object: object, keys: [])].keys.append(item.key)
+            strays.add(object, of: own, under: item.key)
         }
         core.hasStrays = !strays.isEmpty
         return strays
@@ -68,7 +81,7 @@ extension RecordObjects {
     /// Returns the operations that remove the strays of objects that are saved under their own keys. Such a stray would
     /// reappear when the object is deleted.
     func removing(
-        _ strays: [CacheKey: Stray<Object>],
+        _ strays: Strays<Object>,
         replacedBy operations: [StorageOperation],
         _ contents: any RecordContents
     ) throws -> [StorageOperation] {
@@ -87,13 +100,13 @@ extension RecordObjects {
 
     /// Returns the operations that store strays under their own keys whose records are replaced by other objects.
     func moving(
-        _ strays: [CacheKey: Stray<Object>],
+        _ strays: Strays<Object>,
         replacedBy operations: [StorageOperation],
         _ contents: any RecordContents
     ) throws -> [StorageOperation] {
         if strays.isEmpty { return [] }
         let written = Set(operations.compactMap(\.writtenKey))
-        return try strays.compactMap { own, stray in
+        return try strays.objects.compactMap { own, stray in
             guard !written.contains(own), let key = stray.keys.first(where: written.contains),
                 let data = try contents.data(of: key), try contents.data(of: own) == nil
             else { return nil }

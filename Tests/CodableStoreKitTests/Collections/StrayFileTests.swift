@@ -1,3 +1,4 @@
+import Bodega
 import CodableStoreKit
 import Foundation
 import TestSupport
@@ -47,6 +48,40 @@ import Testing
         #expect(try store.delete(identifier: 2) == Card(id: 2, text: "b"))
         #expect(try store.getCollection() == [Card(id: 3, text: "c")])
         #expect(try names() == ["3"])
+    }
+
+    @Test("A file with the name of another object's identifier is not that object, and keeps its own", arguments: 0..<5)
+    func misnamed(step: Int) throws {
+        try put(Card(id: 1, text: "a"), "1")
+        try put(Card(id: 2, text: "b"), "3")
+        #expect(!store.exists(identifier: 3) && store.exists(identifier: 2))
+        #expect { try store.get(identifier: 3) } throws: { ($0 as? StorageError)?.code == .notFound }
+        #expect(try store.get(identifier: 2).text == "b")
+        switch step {
+        case 0:
+            #expect { try store.delete(identifier: 3) } throws: { ($0 as? StorageError)?.code == .notFound }
+            #expect(try names() == ["1", "3"])
+        case 1:
+            try store.save(Card(id: 3, text: "c"))
+            #expect(try names() == ["1", "2", "3"])
+            #expect(try store.get(identifier: 3).text == "c")
+            try store.delete(identifier: 3)
+        case 2:
+            for result in store.save([Card(id: 3, text: "c"), Card(id: 2, text: "new")]) { #expect(result.error == nil) }
+            #expect(try store.get(identifier: 2).text == "new")
+            try store.save(Card(id: 2, text: "b"))
+            try store.delete(identifier: 3)
+        case 3:
+            try store.delete(identifier: 2)
+            #expect(try names() == ["1"])
+            try store.save(Card(id: 2, text: "b"))
+        default:
+            try store.save(Card(id: 2, text: "new"))
+            #expect(try names() == ["1", "2"])
+            try store.save(Card(id: 2, text: "b"))
+        }
+        #expect(Set(try store.getCollection().map { "\($0.id) \($0.text)" }) == ["1 a", "2 b"])
+        #expect(try store.get(identifier: 2).text == "b" && !store.exists(identifier: 3))
     }
 
     @Test("Two files of one object are one object and are deleted together")

@@ -1,3 +1,4 @@
+import Bodega
 import CodableStoreKit
 import Dispatch
 import Foundation
@@ -84,6 +85,89 @@ import Testing
         #expect(events.all == ["saved 2", "saved 3"])
         #expect(ended.all.isEmpty)
         #expect(endedLater.all == ["saved 2"])
+    }
+
+    @Test("A store can be used in a transaction while its first observers begin", .timeLimit(.minutes(2)))
+    func lateOpeningInTransaction() async throws {
+        for round in 0..<20 {
+            let place = folder.file("place \(round)")
+            try Data().write(to: place)
+            nonisolated(unsafe) let store = CodableStore<User>(
+                engine: .sqlite(in: FileManager.Directory(url: place)))
+            let subscription = store.observeCollection { _ in }
+            try FileManager.default.removeItem(at: place)
+            nonisolated(unsafe) let purses = CodableStore<Purse>(
+                engine: .sqlite(in: FileManager.Directory(url: place)))
+            try purses.save(Purse(id: "a", units: 0))
+            let threads = DispatchGroup()
+            DispatchQueue.global().async(group: threads) {
+                try? purses.transaction {
+                    for units in 1...30 {
+                        try purses.save(Purse(id: "a", units: units))
+                        _ = try store.getCollection()
+                    }
+                    subscription.unsubscribe()
+                }
+            }
+            DispatchQueue.global().async(group: threads) { _ = try? store.getCollection() }
+            await withCheckedContinuation { continuation in threads.notify(queue: .global()) { continuation.resume() } }
+            #expect(try purses.get(identifier: "a").units == 30)
+        }
+    }
+
+    private struct Guest: CodableStoreable, Sendable {
+        static var codableStoreIdentifier: KeyPath<Guest, String> { \.id }
+        static var codableStoreCollectionName: String { "People" }
+        let id: String
+    }
+
+    private struct Person: CodableStoreable, Sendable {
+        static var codableStoreIdentifier: KeyPath<Person, String> { \.id }
+        static var codableStoreCollectionName: String { "People" }
+        let id: String
+        var age: Int?
+    }
+
+    @Test("Observers receive the changes that were made with another type", arguments: EngineKind.ofRecords)
+    func otherTypes(kind: EngineKind) throws {
+        let persons = CodableStore<Person>(engine: try kind.engine(in: folder))
+        let guests = CodableStore<Guest>(engine: try kind.engine(in: folder))
+        let (seenPersons, seenGuests) = (Events<Person>(), Events<Guest>())
+        try persons.save(Person(id: "0"))
+        persons.observeCollection(on: .immediate) { seenPersons.add($0) }
+        guests.observeCollection(on: .immediate) { seenGuests.add($0) }
+        try persons.save(Person(id: "1"))
+        try guests.save(Guest(id: "2"))
+        try guests.delete(identifier: "1")
+        try persons.deleteCollection()
+        try guests.save(Guest(id: "3"))
+        try persons.removeCollection()
+        let expected = ["saved 1", "saved 2", "deleted 1", "deleted 0", "deleted 2", "saved 3", "deleted 3"]
+        #expect(seenPersons.all == expected)
+        #expect(seenGuests.all == expected)
+    }
+
+    @Test("An object that another engine deletes and saves again in one transaction has moved to the end")
+    func movedObject() async throws {
+        func open() throws -> CodableStore<User> {
+            CodableStore(engine: .at(.sqlite(try SQLiteStorageEngine(opening: .init(url: folder.file("data"))))))
+        }
+        let (store, other) = (try open(), try open())
+        for id in 1...3 { try store.save(User(id)) }
+        let events = Events<User>()
+        store.observeCollection(on: .immediate) { events.add($0) }
+        try other.transaction {
+            try other.save(User(2))
+            try other.delete(User(1))
+            try other.save(User(1))
+            try other.save(User(1, "Ms."))
+            try other.save(User(4))
+            try other.delete(User(4))
+            try other.delete(User(3))
+        }
+        try other.save(User(5))
+        while events.all.last != "saved 5" { await Task.yield() }
+        #expect(events.all == ["saved 2", "deleted 1", "saved 1", "deleted 3", "saved 5"])
     }
 
     @Test(

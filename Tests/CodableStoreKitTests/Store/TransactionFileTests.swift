@@ -1,3 +1,4 @@
+import Bodega
 import CodableStoreKit
 import Foundation
 import TestSupport
@@ -26,6 +27,28 @@ import Testing
         try stores.purses.save(Purse(id: "purse", units: 3))
         #expect(try stores.chests.getCollection() == [Chest(id: "chest", units: 2)])
         #expect(try stores.purses.getCollection() == [Purse(id: "purse", units: 3)])
+    }
+
+    @Test("After the file was replaced, a transaction changes collections that were used with the former one")
+    func replacedFile() throws {
+        let stores = stores
+        try stores.purses.save(Purse(id: "before", units: 1))
+        try stores.chests.save(Chest(id: "before", units: 1))
+        for name in try folder.names() { try FileManager.default.removeItem(at: folder.file(name)) }
+        try stores.purses.save(Purse(id: "a", units: 1))
+        try stores.purses.transaction {
+            try stores.chests.save(Chest(id: "b", units: 2))
+            try stores.receipts.save(Receipt(id: "c", units: 3))
+        }
+        #expect(try stores.purses.getCollection() == [Purse(id: "a", units: 1)])
+        #expect(try stores.chests.getCollection() == [Chest(id: "b", units: 2)])
+        #expect(try stores.receipts.getCollection().map(\.id) == ["c"])
+        // The collections of another location are not changed in it.
+        let others = UnitStores(.memory())
+        #expect(throws: StorageError.self) {
+            try stores.purses.transaction { try others.chests.save(Chest(id: "never", units: 1)) }
+        }
+        #expect(try others.chests.getCollection().isEmpty)
     }
 
     @Test("Logs that were created in vain are not believed to exist")
