@@ -161,7 +161,7 @@ struct StreamTests {
         let delta = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [key])
         try collection.readUpdate(since: { place }) { update in
-            #expect(update.keys(after: place) == [key])
+            #expect(update.changes(after: place)?.map(\.key) == [key])
             #expect(update.items.map(\.key) == [key] && update.items.map(\.data) == [Self.large])
         }
     }

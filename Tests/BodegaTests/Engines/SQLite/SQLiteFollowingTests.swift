@@ -21,7 +21,7 @@ import Testing
         init(of collection: SQLiteCollection) { self.collection = collection }
 
         private func adopt(_ update: SQLiteCollectionUpdate) {
-            let keys = update.keys(after: place.withLock { $0 }).map { $0.map(\.rawValue) } ?? ["everything"]
+            let keys = update.changes(after: place.withLock { $0 }).map { $0.map(\.key.rawValue) } ?? ["everything"]
             read.withLock { $0 += keys }
             place.withLock { $0 = update.place }
         }
@@ -130,12 +130,12 @@ import Testing
         try await engine.removeChangeLog()
         try await engine.write(Data("a".utf8), key: key)
         try collection.readUpdate(since: { place }) { update in
-            #expect(update.keys(after: place) == nil && update.items.map(\.key) == [key])
+            #expect(update.changes(after: place) == nil && update.items.map(\.key) == [key])
             place = update.place
         }
         try await engine.remove(key: key)
         try collection.readUpdate(since: { place }) { update in
-            #expect(update.keys(after: place) == [key] && update.items.isEmpty)
+            #expect(update.changes(after: place)?.map(\.key) == [key] && update.items.isEmpty)
         }
     }
 }
