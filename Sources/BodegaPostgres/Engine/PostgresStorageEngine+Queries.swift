@@ -149,6 +149,36 @@ extension PostgresStorageEngine: StorageIndexes {
     private func createIndex(
         _ index: StorageIndex, reporting progress: (@Sendable (_ examined: Int, _ total: Int) -> Void)?
     ) async throws {
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await build(index, reporting: progress))
+        } catch {
+            result = .failure(error)
+        }
+        // Who removes the collection in the meantime does not find the index yet. Not in this task, which may be
+        // cancelled.
+        try await Task { try await removeIndexOfNothing(index) }.value
+        try result.get()
+    }
+
+    /// Removes an index of the collection if that does not exist any more.
+    ///
+    /// - Throws: ``/Bodega/StorageError/Code/placeRemoved`` if it does not.
+    private func removeIndexOfNothing(_ index: StorageIndex) async throws {
+        do {
+            try await checkExistence(isAtMoment: false)
+        } catch let error as StorageError where error.isOfRemovedCollection {
+            try await removeIndex(index)
+            throw error
+        } catch {
+            // It is not known. The creation has thrown an error, too, or is complete.
+            bodegaLogger.debug("A collection could not be looked for.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func build(
+        _ index: StorageIndex, reporting progress: (@Sendable (_ examined: Int, _ total: Int) -> Void)?
+    ) async throws {
         try await checkExistence()
         let total = progress == nil ? 0 : try await fetchCount()
         if try await fetchIndexes().contains(index) {

@@ -13,8 +13,8 @@ struct IndexWork: Sendable {
 
     private static let lock = "SELECT pg_try_advisory_lock(\(IndexBuilder.lockNumber), $1)"
 
-    /// How long a statement waits for a lock on a table, in milliseconds.
-    private static let briefly = 300
+    /// How long a statement waits for a lock on a table, in milliseconds. Other writers wait behind it.
+    private static let briefly = 100
 
     /// Runs the steps on a session that holds the lock, again after an outage or a conflict.
     func withLock(_ body: (Session, TableCatalog) async throws -> Void) async throws {

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test("After the file was replaced, a transaction changes collections that were used with the former one")
-    func replacedFile() throws {
+    func formerCollections() throws {
         let stores = stores
         try stores.purses.save(Purse(id: "before", units: 1))
         try stores.chests.save(Chest(id: "before", units: 1))

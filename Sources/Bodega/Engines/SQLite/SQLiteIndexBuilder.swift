@@ -15,7 +15,7 @@ import Logging
 /// Each transaction first looks where the creation is, so several programs can create an index together. If one of
 /// them gives up, or removes the index, the others begin again.
 ///
-/// A task that is cancelled, or that fails other than because of a lock, removes everything.
+/// A task that is cancelled, or that fails other than because of a lock, removes everything, unless others go on.
 struct SQLiteIndexBuilder: Sendable {
 
     /// How long transactions are, and what is between them.
@@ -51,13 +51,17 @@ struct SQLiteIndexBuilder: Sendable {
         build = SQLiteIndexBuild(of: index, table)
     }
 
-    /// How often the creation begins again before it goes on in one transaction.
-    private static let attempts = 5
+    /// How often the creation begins again after others have removed the tables.
+    private static let attempts = 100
+    /// How long others have time to show that they go on.
+    private static let patience = Duration.milliseconds(300)
 
     func create() async throws {
         do {
             for _ in 0..<Self.attempts where try await attempt() { return }
-            try await createWhole()
+            throw StorageError(
+                .locked, "The index was removed again and again while it was created. Create it in one program only.",
+                file: file.url)
         } catch let error as StorageError where error.code == .locked || error.code == .closed {
             // The next creation goes on.
             throw error
@@ -227,11 +231,19 @@ struct SQLiteIndexBuilder: Sendable {
         }
     }
 
+    /// Whether another program creates the index, too.
+    private func isShared() async throws -> Bool {
+        guard let state = try await file.readMany({ [build] in try build.state(in: $0) }) else { return false }
+        try await Task.sleep(for: Self.patience)
+        let later = try await file.readMany { [build] in try build.state(in: $0) }
+        return later != nil && later != state
+    }
+
     /// The caller's task is cancelled, so it could not wait.
     private func removeInOtherTask() async {
         await Task {
             do {
-                try await remove()
+                if try await !isShared() { try await remove() }
             } catch {
                 bodegaLogger.notice(
                     "What remains of the creation of an index could not be removed. Create or remove the index.",
