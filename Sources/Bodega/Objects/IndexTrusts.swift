@@ -45,6 +45,19 @@ final class IndexTrusts: Sendable {
         states.withLock { $0[ObjectIdentifier(type)]?.trusts ?? [] }
     }
 
+    /// Distrusts an index of a type.
+    ///
+    /// - Returns: Whether that was new.
+    func distrust(_ number: Int, of type: Any.Type) -> Bool {
+        states.withLock { states in
+            guard let trusts = states[ObjectIdentifier(type)]?.trusts, number < trusts.count,
+                trusts[number] != .doubtful
+            else { return false }
+            states[ObjectIdentifier(type)]?.trusts[number] = .doubtful
+            return true
+        }
+    }
+
     /// Adds what an object has shown about the indexes of a type.
     ///
     /// - Returns: Whether that was new. Another thread may have found out the same in the meantime.

@@ -21,6 +21,8 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     let referenceDeclaration: ReferenceDeclaration
     /// Whether stored objects have shown what they can about these indexes.
     let hasSampled = Locked(false)
+    /// Whether the texts of stored objects were compared with their records.
+    let hasExaminedTexts = Locked(false)
 
     /// Creates a storage on an engine.
     ///

@@ -1,6 +1,7 @@
 #if Postgres
 public import Bodega
 import Foundation
+import Logging
 
 extension PostgresStorageEngine {
 

@@ -85,7 +85,7 @@ struct QueryReader<Item: StorableItem>: Sendable {
     private func read(
         _ body: @Sendable (RowQuery, StorageReader) async throws -> Part
     ) async throws -> Part {
-        try await storage.learnFromStoredObjects()
+        try await storage.learnFromStoredObjects(for: query)
         let errors = Locked<[CacheKey: StorageError]>([:])
         let query = try rowQuery(query) { error in
             guard let key = error.key else { return }

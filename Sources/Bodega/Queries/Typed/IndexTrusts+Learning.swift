@@ -19,8 +19,15 @@ extension IndexTrusts {
 
     private static let isAnotherText: Logger.Message = """
         Searches do not use an index, because a searchable property has a text that is not the one in its member. \
-        Declare it with the path at which the type and the coder store the property.
+        Declare it with the path at which the type and the coder store the property, and write records again that an \
+        earlier version of the type has written with another member.
         """
+
+    /// Lets searches in objects of a type no longer use an index.
+    func distrustSearch(of type: (some Decodable).Type) {
+        guard distrust(type.queryIndexes.count, of: type) else { return }
+        logger.error(Self.isAnotherText, metadata: ["type": "\(type)"])
+    }
 
     private static let isElsewhere: Logger.Message = """
         An index is not used, because its property has a value that is not in its member, or not in the form that the \

@@ -2,6 +2,33 @@ import Foundation
 
 extension ObjectStorage {
 
+    /// Finds out with stored objects whether a query can use the indexes that the type declares.
+    package func learnFromStoredObjects(for query: Query<Object>) async throws {
+        try await learnFromStoredObjects()
+        if query.search != nil { try await examineStoredTexts() }
+    }
+
+    /// Finds out, once, whether the first objects have texts that are not those in their records, because they were
+    /// written by another version of the type. What this version encodes does not show that.
+    private func examineStoredTexts() async throws {
+        guard let coder = coder as? JSONObjectCoder, coder.trusts.trustsSearch(of: Object.self),
+            !hasExaminedTexts.withLock({ $0 })
+        else { return }
+        let sample = try await firstRecords(of: .all(after: nil))
+        for data in sample {
+            do {
+                let object = try coder.decode(Object.self, from: data)
+                if !SearchExperiment<Object>(coder: coder).agrees(object, with: data) {
+                    coder.trusts.distrustSearch(of: Object.self)
+                }
+            } catch {
+                // The query that reads this record reports it.
+                continue
+            }
+        }
+        if !sample.isEmpty { hasExaminedTexts.withLock { $0 = true } }
+    }
+
     /// Finds out with stored objects whether queries can use the indexes that the type declares, unless it is known.
     ///
     /// Objects that are encoded show it, too, see ``IndexTrusts``. So this reads only what another process has written.

@@ -211,7 +211,7 @@ extension ObjectStorage {
         let report: @Sendable (StorageError) -> Void = { error in
             if let key = error.key { errors.withLock { if $0.count < 1_000 { $0[key] = error } } }
         }
-        try await learnFromStoredObjects()
+        try await learnFromStoredObjects(for: query)
         let query = try await ranked(query, fromOriginal: fromOriginal)
         let running = try query.running(decodedBy: coder, undecodable: omitting ? report : nil)
         let reader = StorageReader(

@@ -17,7 +17,7 @@ extension ObjectStorage {
         var query = query
         let options = ReadOptions(omitsUnreadable: true, needsOriginal: isFromOriginal)
         let reader = StorageReader(storage, options: options)
-        try await learnFromStoredObjects()
+        try await learnFromStoredObjects(for: query)
         let stored = (coder as? JSONObjectCoder).flatMap(query.storageSearch)
         if let stored, stored.isServedByIndex, try await reader.hasSearchIndex(stored.index) {
             query.search?.ranking = try await reader.fetchRanking(of: stored)

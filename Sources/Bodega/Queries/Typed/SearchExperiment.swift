@@ -38,6 +38,15 @@ struct SearchExperiment<Object: Codable> {
         return known.contains { $0 != nil } ? .trusted : nil
     }
 
+    /// Returns whether an object that was decoded has the texts of its record.
+    func agrees(_ object: Object, with data: Data) -> Bool {
+        func agrees<Known: Queryable>(_ known: Known) -> Bool {
+            guard let index = Known.searchIndex else { return true }
+            return areEqual(Known.searchable.map { $0.text(known) }, StoredTexts(of: index).texts(of: data))
+        }
+        return (object as? any Queryable).map { agrees($0) } ?? true
+    }
+
     /// Compares texts byte by byte.
     private func areEqual(_ left: [String?], _ right: [String?]) -> Bool {
         zip(left, right).allSatisfy { left, right in
