@@ -84,6 +84,29 @@ extension PostgresSearchIndexTests {
         #expect(try await schema.sql(Self.leftovers) == "0")
     }
 
+    @Test("A collection that is removed while its index is created leaves nothing of it")
+    func removalDuringCreation() async throws {
+        let schema = try await Schemas.shared.schema()
+        for round in 0..<6 {
+            let engine = try await engine(schema.url)
+            let remover = try await self.engine(schema.url)
+            try await engine.write(items(0..<200))
+            let ordered = StorageIndex("id")
+            let creations = [index, ordered].map { index in Task { try await engine.createIndex(index) } }
+            // Some rounds remove the collection when something has been created.
+            if round % 2 == 0 {
+                while try await schema.sql(Self.leftovers) == "0" { await Task.yield() }
+            }
+            try await remover.database.removeCollection(named: "notes")
+            for creation in creations { _ = await creation.result }
+            #expect(try await schema.sql(Self.leftovers) == "0")
+            let others = "SELECT count(*) FROM pg_class WHERE relname LIKE 'emporium\\_index\\_%\\_\(engine.number)\\_%'"
+            #expect(try await schema.sql(others) == "0")
+            await engine.close()
+            await remover.close()
+        }
+    }
+
     @Test(
         "An index without all of its triggers is not used, and is created again",
         arguments: [

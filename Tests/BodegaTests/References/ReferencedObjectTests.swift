@@ -119,6 +119,48 @@ struct ReferencedObjectTests {
         try await expectWithoutRoot(library)
     }
 
+    /// Two versions of a type. The second one has a property more.
+    private struct Photo: Codable, Sendable, Queryable {
+        var id: String
+        var folder: String?
+        static let references = [
+            Reference("folder", \Photo.folder, to: Folder.self, in: "folders", onRemoval: .remove)
+        ]
+    }
+
+    private struct NewPhoto: Codable, Sendable, Queryable {
+        var id: String
+        var folder: String?
+        var tag: String?
+        static let references = [
+            Reference("folder", \NewPhoto.folder, to: Folder.self, in: "folders", onRemoval: .clear),
+            Reference("tag", \NewPhoto.tag, to: Folder.self, in: "tags", onRemoval: .remove),
+        ]
+    }
+
+    @Test("are kept as the newest version of a type declares, although an older one knows less", arguments: [false, true])
+    func versions(isInMemory: Bool) async throws {
+        let memory = MemoryStorageEngine()
+        let file = try SQLiteStorageEngine(opening: folder.directory)
+        func engine(_ name: String) throws -> any StorageBackend {
+            isInMemory ? memory.collection(named: name) : try file.collection(named: name)
+        }
+        let photos = try engine("photos")
+        let tags = ObjectStorage<Folder>(storage: try engine("tags"))
+        let (old, new) = (ObjectStorage<Photo>(storage: photos), ObjectStorage<NewPhoto>(storage: photos))
+        try await tags.store(Folder(id: "t"), forKey: CacheKey("t"))
+        try await old.store(Photo(id: "0"), forKey: CacheKey("0"))
+        try await new.store(NewPhoto(id: "1", tag: "t"), forKey: CacheKey("1"))
+        let declared = try await photos.references?.fetchReferences() ?? []
+        #expect(Set(declared) == Set(NewPhoto.references.map(\.storageReference)))
+        // Another program with the older version begins.
+        try await ObjectStorage<Photo>(storage: photos).store(Photo(id: "2"), forKey: CacheKey("2"))
+        let later = try await photos.references?.fetchReferences() ?? []
+        #expect(Set(later.map(\.path)) == ["folder", "tag"])
+        try await tags.removeObject(forKey: CacheKey("t"))
+        #expect(try await new.fetchAllObjects().objects.map(\.id) == ["0", "2"])
+    }
+
     @Test("are told apart by all digits of their numbers", arguments: [false, true])
     func largeNumbers(isInMemory: Bool) async throws {
         let file = try SQLiteStorageEngine(opening: folder.directory)

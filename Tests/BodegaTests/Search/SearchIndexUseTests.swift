@@ -29,11 +29,64 @@ private struct Trimmed: Codable, Sendable, Queryable {
     }
 }
 
+/// Two versions of a type. The second one has another name for the text, and decodes both.
+private struct Memo: Codable, Sendable {
+    var id: String
+    var title: String
+}
+
+private struct NewMemo: Codable, Sendable, Queryable {
+    var id: String
+    var headline: String
+
+    static let searchable = [Searchable("headline", \NewMemo.headline)]
+
+    private enum Names: String, CodingKey { case id, headline, title }
+
+    init(id: String, headline: String) { (self.id, self.headline) = (id, headline) }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Names.self)
+        id = try values.decode(String.self, forKey: .id)
+        headline =
+            try values.decodeIfPresent(String.self, forKey: .headline) ?? values.decode(String.self, forKey: .title)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Names.self)
+        try values.encode(id, forKey: .id)
+        try values.encode(headline, forKey: .headline)
+    }
+}
+
 @Suite("The use of indexes for searches", .unhurriedReads)
 struct SearchIndexUseTests {
     private let folder = TemporaryFolder()
 
     private func engine() throws -> SQLiteStorageEngine { try SQLiteStorageEngine(opening: folder.directory) }
+
+    @Test("Records with a text in the member of an earlier version are found", arguments: [false, true], [false, true])
+    func earlierVersion(isNewFirst: Bool, hasIndex: Bool) async throws {
+        let engine = try engine()
+        let coder = JSONObjectCoder()
+        let new = ObjectStorage<NewMemo>(storage: engine, coder: coder)
+        let old = ObjectStorage<Memo>(storage: engine, coder: .json)
+        let key = CacheKey("new")
+        if isNewFirst { try await new.store(NewMemo(id: "new", headline: "swift news"), forKey: key) }
+        for number in 0..<40 {
+            let memo = Memo(id: "\(number)", title: number % 10 == 0 ? "swift old" : "plain")
+            try await old.store(memo, forKey: CacheKey(memo.id))
+        }
+        if !isNewFirst { try await new.store(NewMemo(id: "new", headline: "swift news"), forKey: key) }
+        if hasIndex { try await new.createIndexes() }
+        let expected: Set = ["0", "10", "20", "30", "new"]
+        let page = try await new.fetch(Query<NewMemo>().searching("swift"), limit: 100)
+        #expect(Set(page.objects.map(\.id)) == expected)
+        let sorted = Query<NewMemo>(sortedBy: SortDescriptor(\.headline)).searching("swift")
+        #expect(try await Set(new.fetch(sorted, limit: 100).objects.map(\.id)) == expected)
+        #expect(try await new.count(Query<NewMemo>().searching("swift")) == 5)
+        #expect(try await new.fetchKeys(Query<NewMemo>().searching("swift")).count == 5)
+    }
 
     /// Articles of which each tenth has the word "tenth" in its title.
     private static func articles(_ count: Int) -> [Article] {

@@ -33,6 +33,30 @@ extension SQLiteIndexBuildTests {
         try await expectComplete()
     }
 
+    @Test("that is cancelled lets another one go on")
+    func cancellationBesideAnother() async throws {
+        try await fill(3_000)
+        let (counts, cancelled) = (Locked<[Int]>([]), Locked(0))
+        let going = try builder { count, _ in counts.withLock { $0.append(count) } }
+        let complete = Task {
+            try await going.create()
+            return cancelled.withLock { $0 }
+        }
+        while counts.withLock({ $0.count < 3 }) { await Task.yield() }
+        for _ in 0..<2 where counts.withLock({ ($0.last ?? 0) < 2_000 }) {
+            let task = Locked<Task<Void, any Error>?>(nil)
+            let stopped = try builder { _, _ in task.withLock { $0?.cancel() } }
+            let running = Task { try await stopped.create() }
+            task.withLock { $0 = running }
+            await #expect(throws: CancellationError.self) { try await running.value }
+            cancelled.withLock { $0 += 1 }
+        }
+        _ = try await complete.value
+        // It has not begun again.
+        #expect(counts.withLock { $0 == $0.sorted() })
+        try await expectComplete()
+    }
+
     /// Begins, adds some parts, and stops like a program that is killed.
     private func interrupt(after parts: Int = 3) async throws {
         let build = try SQLiteIndexBuild(of: SQLiteIndex(index, of: engine.table), engine.table)
