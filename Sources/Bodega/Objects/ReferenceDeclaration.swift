@@ -53,7 +53,9 @@ package final class ReferenceDeclaration: Sendable {
         guard let own = engine.references else { throw StorageError.noReferences(type, in: engine) }
         let (stored, paths) = (try await own.fetchReferences(), Set(references.map { ExactText($0.path) }))
         // Equal ones are not written again, by which a reader would become a writer.
-        if !Set(references).isSubset(of: stored) || stored.count(where: { paths.contains(ExactText($0.path)) }) > references.count {
+        if !Set(references).isSubset(of: stored)
+            || stored.count(where: { paths.contains(ExactText($0.path)) }) > references.count
+        {
             do {
                 try await own.declareReferences(stored.filter { !paths.contains(ExactText($0.path)) } + references)
             } catch let error as StorageError where error.code == .readOnly {

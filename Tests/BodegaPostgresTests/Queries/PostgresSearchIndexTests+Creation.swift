@@ -100,7 +100,8 @@ extension PostgresSearchIndexTests {
             try await remover.database.removeCollection(named: "notes")
             for creation in creations { _ = await creation.result }
             #expect(try await schema.sql(Self.leftovers) == "0")
-            let others = "SELECT count(*) FROM pg_class WHERE relname LIKE 'emporium\\_index\\_%\\_\(engine.number)\\_%'"
+            let others =
+                "SELECT count(*) FROM pg_class WHERE relname LIKE 'emporium\\_index\\_%\\_\(engine.number)\\_%'"
             #expect(try await schema.sql(others) == "0")
             await engine.close()
             await remover.close()

@@ -138,7 +138,7 @@ struct ReferencedObjectTests {
         ]
     }
 
-    @Test("are kept as the newest version of a type declares, although an older one knows less", arguments: [false, true])
+    @Test("are kept although an older version of their type does not know all of them", arguments: [false, true])
     func versions(isInMemory: Bool) async throws {
         let memory = MemoryStorageEngine()
         let file = try SQLiteStorageEngine(opening: folder.directory)

@@ -65,7 +65,8 @@ struct SearchIndexUseTests {
 
     private func engine() throws -> SQLiteStorageEngine { try SQLiteStorageEngine(opening: folder.directory) }
 
-    @Test("Records with a text in the member of an earlier version are found", arguments: [false, true], [false, true])
+    @Test(
+        "Records with a text in the member of an earlier version are found", arguments: [false, true], [false, true])
     func earlierVersion(isNewFirst: Bool, hasIndex: Bool) async throws {
         let engine = try engine()
         let coder = JSONObjectCoder()

@@ -67,7 +67,9 @@ import Testing
             #expect(try store.get(identifier: 3).text == "c")
             try store.delete(identifier: 3)
         case 2:
-            for result in store.save([Card(id: 3, text: "c"), Card(id: 2, text: "new")]) { #expect(result.error == nil) }
+            for result in store.save([Card(id: 3, text: "c"), Card(id: 2, text: "new")]) {
+                #expect(result.error == nil)
+            }
             #expect(try store.get(identifier: 2).text == "new")
             try store.save(Card(id: 2, text: "b"))
             try store.delete(identifier: 3)

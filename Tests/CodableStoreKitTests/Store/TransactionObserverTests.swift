@@ -105,7 +105,8 @@ import Testing
             for number in 1...100 {
                 try? stores.purses.transaction {
                     try stores.purses.save(Purse(id: "a", units: number))
-                    let subscription = stores.purses.observeCollection(on: .immediate) { _ in saved.withLock { $0 += 1 } }
+                    let subscription = stores.purses.observeCollection(on: .immediate) { _ in saved.withLock { $0 += 1 }
+                    }
                     try stores.purses.save(Purse(id: "b", units: number))
                     subscription.unsubscribe()
                 }
