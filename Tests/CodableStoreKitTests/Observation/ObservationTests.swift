@@ -128,10 +128,16 @@ import Testing
         var age: Int?
     }
 
-    @Test("Observers receive the changes that were made with another type", arguments: EngineKind.ofRecords)
-    func otherTypes(kind: EngineKind) throws {
-        let persons = CodableStore<Person>(engine: try kind.engine(in: folder))
-        let guests = CodableStore<Guest>(engine: try kind.engine(in: folder))
+    @Test("Observers receive the changes that were made with another type", arguments: ["memory", "files", "sqlite"])
+    func otherTypes(kind: String) throws {
+        let location =
+            switch kind {
+            case "memory": CodableStoreLocation.memory()
+            case "files": CodableStoreLocation.fileSystem(in: folder.directory)
+            default: CodableStoreLocation.sqlite(in: folder.directory)
+            }
+        let persons = CodableStore<Person>(engine: .at(location))
+        let guests = CodableStore<Guest>(engine: .at(location))
         let (seenPersons, seenGuests) = (Events<Person>(), Events<Guest>())
         try persons.save(Person(id: "0"))
         persons.observeCollection(on: .immediate) { seenPersons.add($0) }
