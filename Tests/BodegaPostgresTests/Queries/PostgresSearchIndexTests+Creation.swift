@@ -98,7 +98,7 @@ extension PostgresSearchIndexTests {
                 while try await schema.sql(Self.leftovers) == "0" { await Task.yield() }
             }
             try await remover.database.removeCollection(named: "notes")
-            for creation in creations { print("DBG", await creation.result, try await schema.sql(Self.leftovers)) }
+            for creation in creations { _ = await creation.result }
             #expect(try await schema.sql(Self.leftovers) == "0")
             let others =
                 "SELECT count(*) FROM pg_class WHERE relname LIKE 'emporium\\_index\\_%\\_\(engine.number)\\_%'"
