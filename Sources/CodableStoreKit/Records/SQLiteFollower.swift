@@ -87,7 +87,7 @@ final class SQLiteFollower: Sendable {
 
     /// Catches up, unless that has been done; at the end of the thread's transaction, if there is one.
     ///
-    /// Threads that add the first observers simultaneously all do it, because one may wait for a transaction of another.
+    /// Threads that add the first observers simultaneously all do it: one may wait for a transaction of another.
     func catchUpFirst() {
         if state.withLock({ $0.hasBegun }) { return }
         if let transaction = ThreadTransaction.current { return transaction.afterwards { self.catchUpFirst() } }
