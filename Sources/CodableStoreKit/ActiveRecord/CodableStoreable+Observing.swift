@@ -48,8 +48,8 @@ extension CodableStoreable {
     ///
     /// If both the container and the engine are `nil`, the observer is called for the changes of all stores of this
     /// process, one call at a time. The event has both. Foreign changes of an SQLite file are included while the
-    /// collection of a store on the file is observed, too; once for each `SQLiteStorageEngine` with such a store, so open
-    /// a file with one engine. If only one of the two is `nil`, its default is used.
+    /// collection of a store on the file is observed, too; once for each `SQLiteStorageEngine` with such a store, so
+    /// open a file with one engine. If only one of the two is `nil`, its default is used.
     ///
     /// - Parameters:
     ///   - container: The container within the engine.

@@ -44,8 +44,8 @@ struct KnownRecords: Sendable {
             let removed = known.filter { stored[$0.key] == nil }.map { RecordEffect.removed($0.key, $0.value) }
             return removed + items.filter { known[$0.key] != $0.data }.map { .written($0.key, $0.data) }
         }
-        // Of each key, the last change counts: it has led to the stored record. A removal before it counts, too, because
-        // the record has moved to the end.
+        // Of each key, the last change counts: it has led to the stored record. A removal before it counts, too: the
+        // record has moved to the end.
         var (last, removal): ([CacheKey: Int], [CacheKey: Int]) = ([:], [:])
         for (number, change) in zip(changes.indices, changes) {
             last[change.key] = number
