@@ -38,8 +38,8 @@ package final class ReferenceDeclaration: Sendable {
         isDone = Locked(self.references.isEmpty)
     }
 
-    /// Declares the references, unless that was done. References at other paths stay: those of a newer version of the type,
-    /// or of another one, are not known here.
+    /// Declares the references, unless that was done. References at other paths stay: those of a newer version of the
+    /// type, or of another one, are not known here.
     ///
     /// - Parameter engine: The engine.
     /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the engine, or the objects, can have

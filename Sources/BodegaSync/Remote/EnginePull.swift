@@ -4,8 +4,8 @@ import Logging
 
 /// A pull from engines.
 ///
-/// 1. Of collections with a cursor, the items that are needed in any case are read before the changes, so that those are
-///    from a later moment.
+/// 1. Of collections with a cursor, the items that are needed in any case are read before the changes, so that those
+///    are from a later moment.
 /// 2. The changes of all collections with a cursor are read from one moment, if the engines can.
 ///    What own batches have written is not read again.
 /// 3. Of the others all items are read, and then once more what has changed in any collection.

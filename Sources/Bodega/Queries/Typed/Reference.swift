@@ -13,11 +13,13 @@
 /// package removes the folder. See ``StorageReference/Removal`` for what else can happen.
 ///
 /// The declaration takes effect when a store of the objects is opened, or a storage of them writes the first time: it
-/// is stored in the database then, and stays there, also if another version of the type does not declare it; the engine's
-/// `declareReferences(_:)` replaces all of a collection. If two versions declare different rules for one property, the
-/// last one that was opened applies, so update all programs that use the database before you change a rule. Programs with other libraries, such as Bodega 2 or `sqlite3`, don't
+/// is stored in the database then, and stays there. Programs with other libraries, such as Bodega 2 or `sqlite3`, don't
 /// keep it, and a reference can arrive before its object: so a reference can be dangling. That is no error. `bodega
 /// verify` lists them.
+///
+/// A declaration also stays if another version of the type lacks it; the engine's `declareReferences(_:)` replaces all
+/// of a collection. If two versions declare different rules for one property, that of the version that was opened last
+/// applies, so update all programs that use the database before you change a rule.
 ///
 /// A property that is not a list also has an index, see ``Queryable``.
 public struct Reference<Object>: Sendable {
