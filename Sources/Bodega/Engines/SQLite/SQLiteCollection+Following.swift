@@ -35,8 +35,8 @@ package struct SQLiteCollectionUpdate: Sendable {
         (self.start, self.changes, self.items, self.place) = (start, changes, items, place)
     }
 
-    /// The changes after a place that is not before the first one, in their order; `nil` if the log does not reach back,
-    /// or is another one.
+    /// The changes after a place that is not before the first one, in their order; `nil` if the log does not reach
+    /// back, or is another one.
     package func changes(after place: SQLiteFollowedState?) -> ArraySlice<StorageChange>? {
         changes?.dropFirst(max(0, (place?.number ?? 0) - start.number))
     }

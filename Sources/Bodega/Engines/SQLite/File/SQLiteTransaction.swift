@@ -33,8 +33,8 @@ final class SQLiteTransaction {
     private let file: SQLiteFile
     private let db: Database
     private var state = State()
-    /// What is called after the commit. It is no part of the state, whose copies would make a change take longer the more
-    /// there were before.
+    /// What is called after the commit. It is no part of the state, whose copies would make a change take longer the
+    /// more there were before.
     private var committed: [() -> Void] = []
     /// The place of the last change in the log, `nil` if there is no log.
     private(set) var lastCommit: StorageCommit?
