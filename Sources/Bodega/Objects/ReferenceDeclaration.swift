@@ -51,11 +51,10 @@ package final class ReferenceDeclaration: Sendable {
                 .invalidArgument, "The references that \(type) declares can't be kept, because \(obstacle)")
         }
         guard let own = engine.references else { throw StorageError.noReferences(type, in: engine) }
-        let (stored, paths) = (try await own.fetchReferences(), Set(references.map { ExactText($0.path) }))
+        let stored = try await own.fetchReferences()
         // Equal ones are not written again, by which a reader would become a writer.
-        if !Set(references).isSubset(of: stored)
-            || stored.count(where: { paths.contains(ExactText($0.path)) }) > references.count
-        {
+        if !Set(references).isSubset(of: stored) {
+            let paths = Set(references.map { ExactText($0.path) })
             do {
                 try await own.declareReferences(stored.filter { !paths.contains(ExactText($0.path)) } + references)
             } catch let error as StorageError where error.code == .readOnly {

@@ -87,15 +87,22 @@ extension RecordObjects {
     ) throws -> [StorageOperation] {
         if strays.isEmpty { return [] }
         let written = Set(operations.compactMap(\.writtenKey))
+        // The record may be replaced by this batch.
         return try written.flatMap { own in
             try (strays[own]?.keys ?? []).filter { key in
-                // The record may have been replaced since the strays were read, or be replaced by this batch.
-                guard !written.contains(key), let data = try contents.data(of: key) else { return false }
-                guard case .success(let object) = Codec<Object>().decode([(key, data)])[0] else { return false }
-                return ownKey(of: object) == own
+                try !written.contains(key) && data(under: key, of: own, contents) != nil
             }
         }
         .map { .remove(key: $0) }
+    }
+
+    /// Returns the record under a key if it is that of a stray object. It may have been replaced since the strays were
+    /// read.
+    private func data(under key: CacheKey, of own: CacheKey, _ contents: any RecordContents) throws -> Data? {
+        guard let data = try contents.data(of: key),
+            case .success(let object) = Codec<Object>().decode([(key, data)])[0]
+        else { return nil }
+        return ownKey(of: object) == own ? data : nil
     }
 
     /// Returns the operations that store strays under their own keys whose records are replaced by other objects.
@@ -108,7 +115,7 @@ extension RecordObjects {
         let written = Set(operations.compactMap(\.writtenKey))
         return try strays.objects.compactMap { own, stray in
             guard !written.contains(own), let key = stray.keys.first(where: written.contains),
-                let data = try contents.data(of: key), try contents.data(of: own) == nil
+                let data = try data(under: key, of: own, contents), try contents.data(of: own) == nil
             else { return nil }
             return .write(key: own, data: data)
         }
