@@ -59,12 +59,12 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
     ///   - call: The closure to call with each change.
     func add(of identity: Identity<Object.ID>?, _ call: @escaping Call) -> ObservableCodableStoreSubscription {
         nonisolated(unsafe) let (observer, identity) = (Observer(call), identity)
-        observers.withLock { $0.add(observer, of: identity) }
+        let number = observers.withLock { $0.add(observer, of: identity) }
         core?.object?.beginObservation()
         return ObservableCodableStoreSubscription {
             self.observers.withLock { observers in
                 observer.isActive = false
-                observers.remove(observer, of: identity)
+                observers.remove(number, of: identity)
             }
             self.core?.object?.endObservation()
         }

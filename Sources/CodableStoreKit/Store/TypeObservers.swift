@@ -34,9 +34,9 @@ enum TypeObservers {
         }
         let list = list(of: Object.self)
         nonisolated(unsafe) let identity = identity
-        list.observers.withLock { $0.add(observer, of: identity) }
+        let number = list.observers.withLock { $0.add(observer, of: identity) }
         return ObservableCodableStoreSubscription {
-            list.observers.withLock { $0.remove(observer, of: identity) }
+            list.observers.withLock { $0.remove(number, of: identity) }
             inbox.end()
         }
     }
