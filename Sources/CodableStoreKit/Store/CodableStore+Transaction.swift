@@ -24,9 +24,9 @@ extension CodableStore {
     /// - The closure can read stores of other locations, but an operation that changes them throws a `StorageError`
     ///   with the code `invalidArgument`, and so does each operation of a custom engine.
     ///
-    /// Other writers wait, those of this process for as long as it takes, so the closure should be short. It runs once, on the calling thread, and only operations of
-    /// that thread take part. Don't let it wait for a thread or a task that uses the location, which may be waiting for
-    /// the end of the transaction.
+    /// Other writers wait, those of this process for as long as it takes, so the closure should be short. It runs once,
+    /// on the calling thread, and only operations of that thread take part. Don't let it wait for a thread or a task
+    /// that uses the location, which may be waiting for the end of the transaction.
     ///
     /// - Parameter body: Reads and changes objects.
     /// - Returns: The closure's result.
