@@ -142,14 +142,15 @@ extension ObjectStorage {
     // MARK: Indexes
 
     /// Creates the indexes that the objects' type declares, and that the engine lacks. Does nothing if the engine has
-    /// no indexes.
+    /// no indexes, or is read-only, and leaves out those that it can't have: ``StorageIndexes/fetchIndexes()`` lists the
+    /// others.
     ///
     /// The first query begins this in the background, and a later one again if it has failed. Call it to know when the
     /// indexes exist.
     ///
     /// - Parameter progress: Receives the number of items that were read so far, added up for all indexes that are
     ///   missing, and the number of those to read. Both may be estimates. An engine without progress reports nothing.
-    /// - Throws: A ``StorageError`` if an index could not be created. The others were created.
+    /// - Throws: A ``StorageError`` if an index could not be created that the engine can have. The others were created.
     public func createIndexes(
         progress: @escaping @Sendable (_ examined: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws {
