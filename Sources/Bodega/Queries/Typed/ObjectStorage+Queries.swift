@@ -142,8 +142,8 @@ extension ObjectStorage {
     // MARK: Indexes
 
     /// Creates the indexes that the objects' type declares, and that the engine lacks. Does nothing if the engine has
-    /// no indexes, or is read-only, and leaves out those that it can't have: ``StorageIndexes/fetchIndexes()`` lists the
-    /// others.
+    /// no indexes, or is read-only, and leaves out those that it can't have: ``StorageIndexes/fetchIndexes()`` lists
+    /// the others.
     ///
     /// The first query begins this in the background, and a later one again if it has failed. Call it to know when the
     /// indexes exist.
