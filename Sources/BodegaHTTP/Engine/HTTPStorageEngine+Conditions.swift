@@ -51,7 +51,7 @@ extension HTTPStorageEngine {
                 current = try await fetchResponse(key: change.key)
             } catch {
                 if let failure { throw failure }
-                throw await reason(for: error)
+                throw await reason(for: error, change.key)
             }
             // Sent before.
             if let failure, !JSONObjects.areSame(current?.data, change.expected) {
@@ -82,17 +82,23 @@ extension HTTPStorageEngine {
     /// Returns the error of a change whose item could not be read.
     ///
     /// If the collection can't be read, either, the reason is not the item: a network that asks to log in may answer in
-    /// place of the server, for example, or the server has lost its database. Then the change can be made later.
-    private func reason(for error: any Error) async -> any Error {
+    /// place of the server, for example, or the server has lost its database. Then the change can be made later. That
+    /// may have ended before the collection was read, so the item is read once more.
+    private func reason(for error: any Error, _ key: CacheKey) async -> any Error {
         guard let error = error as? StorageError, error.code != .unauthorized, !StorageRetryPolicy.isTemporary(error)
         else { return error }
         do {
             _ = try await fetchCollection()
-            return error
         } catch let other as StorageError where other.code != .unauthorized && !StorageRetryPolicy.isTemporary(other) {
             return StorageError(.unreachable, "Neither the item nor the collection can be read.", cause: other)
         } catch let other {
             return other
+        }
+        do {
+            _ = try await fetchResponse(key: key)
+            return StorageError(.unreachable, "The item could not be read before.", key: key, cause: error)
+        } catch let later {
+            return later
         }
     }
 

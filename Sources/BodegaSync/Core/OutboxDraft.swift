@@ -310,8 +310,8 @@ extension OutboxDraft {
             }
             withdraw(among: group + connected)
             if wasApplied { continue }
-            // Also without the one that is refused, because the rest may be refused one by one.
-            let limit = group == refused || !answer.isDivisible ? 1 : count / 2
+            let limit =
+                if refused != nil { group == refused ? 1 : count - 1 } else { answer.isDivisible ? count / 2 : 1 }
             for item in group { records[item]?.edit?.maximumGroups = max(limit, 1) }
             unite(group + connected)
         }
