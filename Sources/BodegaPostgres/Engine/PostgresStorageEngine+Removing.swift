@@ -21,7 +21,7 @@ extension PostgresStorageEngine {
         } catch let error as StorageError where error.isOfRemovedCollection {
             // Another program has removed it, or an attempt with an unknown outcome did.
         }
-        // Those that were completed in the meantime. One that is completed later is removed by who has created it.
+        // Those that were completed in the meantime. The program that completes one later removes it.
         for index in try await removeIndexes() {
             bodegaLogger.notice(
                 "An index of a removed collection stays, empty: only the owner of the tables can remove it.",

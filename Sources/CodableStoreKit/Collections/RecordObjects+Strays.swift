@@ -78,22 +78,28 @@ extension RecordObjects {
         return own != key
     }
 
-    /// Returns the operations that remove the strays of objects that are saved under their own keys. Such a stray would
-    /// reappear when the object is deleted.
-    func removing(
-        _ strays: Strays<Object>,
-        replacedBy operations: [StorageOperation],
-        _ contents: any RecordContents
+    /// Returns operations with those that strays need.
+    ///
+    /// - A stray whose record is replaced by another object is stored under its own key before.
+    /// - Strays of objects that are saved under their own keys are removed. They would reappear when the object is
+    ///   deleted.
+    func operations(
+        _ operations: [StorageOperation], among strays: Strays<Object>, in contents: any RecordContents
     ) throws -> [StorageOperation] {
-        if strays.isEmpty { return [] }
+        if strays.isEmpty { return operations }
         let written = Set(operations.compactMap(\.writtenKey))
-        // The record may be replaced by this batch.
-        return try written.flatMap { own in
+        let moved = try strays.objects.compactMap { own, stray -> StorageOperation? in
+            guard !written.contains(own), let key = stray.keys.first(where: written.contains),
+                let data = try data(under: key, of: own, contents), try contents.data(of: own) == nil
+            else { return nil }
+            return .write(key: own, data: data)
+        }
+        let removed = try written.flatMap { own in
             try (strays[own]?.keys ?? []).filter { key in
                 try !written.contains(key) && data(under: key, of: own, contents) != nil
             }
         }
-        .map { .remove(key: $0) }
+        return moved + operations + removed.map { .remove(key: $0) }
     }
 
     /// Returns the record under a key if it is that of a stray object. It may have been replaced since the strays were
@@ -103,22 +109,6 @@ extension RecordObjects {
             case .success(let object) = Codec<Object>().decode([(key, data)])[0]
         else { return nil }
         return ownKey(of: object) == own ? data : nil
-    }
-
-    /// Returns the operations that store strays under their own keys whose records are replaced by other objects.
-    func moving(
-        _ strays: Strays<Object>,
-        replacedBy operations: [StorageOperation],
-        _ contents: any RecordContents
-    ) throws -> [StorageOperation] {
-        if strays.isEmpty { return [] }
-        let written = Set(operations.compactMap(\.writtenKey))
-        return try strays.objects.compactMap { own, stray in
-            guard !written.contains(own), let key = stray.keys.first(where: written.contains),
-                let data = try data(under: key, of: own, contents), try contents.data(of: own) == nil
-            else { return nil }
-            return .write(key: own, data: data)
-        }
     }
 
     /// Returns the key of an object's identifier, or `nil` if it has none.

@@ -109,8 +109,7 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         nonisolated(unsafe) let this = self
         try records.update { contents in
             try suspects.compactMap { try this.keepingAside($0, contents) }
-                + this.moving(strays, replacedBy: operations, contents) + operations
-                + this.removing(strays, replacedBy: operations, contents)
+                + this.operations(operations, among: strays, in: contents)
         } committed: { [core, observers] in
             core.forgetUndecodable(suspects)
             for case (let object, .write(let key, let data)) in zip(written, operations) {

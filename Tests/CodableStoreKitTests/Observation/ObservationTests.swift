@@ -101,15 +101,19 @@ import Testing
             try purses.save(Purse(id: "a", units: 0))
             let threads = DispatchGroup()
             DispatchQueue.global().async(group: threads) {
-                try? purses.transaction {
-                    for units in 1...30 {
-                        try purses.save(Purse(id: "a", units: units))
-                        _ = try store.getCollection()
+                #expect(throws: Never.self) {
+                    try purses.transaction {
+                        for units in 1...30 {
+                            try purses.save(Purse(id: "a", units: units))
+                            _ = try store.getCollection()
+                        }
+                        subscription.unsubscribe()
                     }
-                    subscription.unsubscribe()
                 }
             }
-            DispatchQueue.global().async(group: threads) { _ = try? store.getCollection() }
+            DispatchQueue.global().async(group: threads) {
+                #expect(throws: Never.self) { try store.getCollection() }
+            }
             await withCheckedContinuation { continuation in threads.notify(queue: .global()) { continuation.resume() } }
             #expect(try purses.get(identifier: "a").units == 30)
         }

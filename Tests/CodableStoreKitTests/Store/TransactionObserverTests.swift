@@ -102,13 +102,16 @@ import Testing
         let saved = Locked(0)
         let threads = DispatchGroup()
         DispatchQueue.global().async(group: threads) {
-            for number in 1...100 {
-                try? stores.purses.transaction {
-                    try stores.purses.save(Purse(id: "a", units: number))
-                    let subscription = stores.purses.observeCollection(on: .immediate) { _ in saved.withLock { $0 += 1 }
+            #expect(throws: Never.self) {
+                for number in 1...100 {
+                    try stores.purses.transaction {
+                        try stores.purses.save(Purse(id: "a", units: number))
+                        let subscription = stores.purses.observeCollection(on: .immediate) { _ in
+                            saved.withLock { $0 += 1 }
+                        }
+                        try stores.purses.save(Purse(id: "b", units: number))
+                        subscription.unsubscribe()
                     }
-                    try stores.purses.save(Purse(id: "b", units: number))
-                    subscription.unsubscribe()
                 }
             }
         }
@@ -135,15 +138,17 @@ import Testing
         let events = Locked<[String]>([])
         for round in 1...20 {
             let subscriptions = Locked<[ObservableCodableStoreSubscription]>([])
-            _ = try? store.transaction {
-                for id in ["a", "b"] { try store.save(Purse(id: id, units: round)) }
-                let subscription = store.observeCollection(on: .immediate) { event in
-                    let kind = if case .saved = event { "saved" } else { "deleted" }
-                    events.withLock { $0.append("\(kind) \(event.object.id)") }
+            do {
+                try store.transaction {
+                    for id in ["a", "b"] { try store.save(Purse(id: id, units: round)) }
+                    let subscription = store.observeCollection(on: .immediate) { event in
+                        let kind = if case .saved = event { "saved" } else { "deleted" }
+                        events.withLock { $0.append("\(kind) \(event.object.id)") }
+                    }
+                    subscriptions.withLock { $0.append(subscription) }
+                    if isUndone { throw Refusal() }
                 }
-                subscriptions.withLock { $0.append(subscription) }
-                if isUndone { throw Refusal() }
-            }
+            } catch is Refusal {}
             events.withLock { $0 = [] }
             try other.save(Purse(id: "a", units: -round))
             try other.save(Purse(id: "0", units: -round))

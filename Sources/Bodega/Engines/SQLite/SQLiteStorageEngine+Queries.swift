@@ -114,7 +114,8 @@ extension SQLiteStorageEngine: StorageIndexes {
     /// Programs with other libraries, such as Bodega 2, keep the index up to date when they write, also while it is
     /// created, and can write any bytes. A large item is in memory while it is written to a collection with an index.
     ///
-    /// If the task is cancelled before the index is complete, this throws a `CancellationError`, and nothing remains.
+    /// If the task is cancelled before the index is complete, this throws a `CancellationError`, and nothing remains,
+    /// unless another program goes on with the creation.
     /// If the program ends before, the next call goes on, in any program, and ``removeIndex(_:)`` removes what there
     /// is. Several programs can create an index together.
     ///
