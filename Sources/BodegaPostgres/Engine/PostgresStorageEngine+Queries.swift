@@ -156,8 +156,8 @@ extension PostgresStorageEngine: StorageIndexes {
         } catch {
             result = .failure(error)
         }
-        // A program that removes the collection in the meantime does not find the index yet. Not in this task, which may
-        // be cancelled.
+        // A program that removes the collection in the meantime does not find the index yet. Not in this task, which
+        // may be cancelled.
         try await Task { try await removeIndexOfNothing(index) }.value
         try result.get()
     }
